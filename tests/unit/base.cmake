@@ -1,0 +1,7 @@
+podsim_unit_test(base_error_test base)
+podsim_unit_test(base_arena_test base)
+podsim_unit_test(base_quantity_test base)
+podsim_unit_test(base_rng_test base)
+podsim_unit_test(base_yaml_test base)
+podsim_unit_test(base_json_test base)
+podsim_unit_test(base_output_test base)
