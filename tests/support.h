@@ -1,0 +1,43 @@
+/**
+ * Short ways to make things in tests; each fails the test with the message when it cannot.
+ */
+#ifndef PODSIM_TESTS_SUPPORT_H
+#define PODSIM_TESTS_SUPPORT_H
+
+#include <check.h>
+
+#include "topo/group.h"
+#include "topo/topo.h"
+#include "unit/check_main.h"
+
+static inline topo *topo_or_fail(const char *spec)
+{
+    static const struct topo_options none = TOPO_OPTIONS_DEFAULT;
+    struct sim_error err = {0};
+    topo *t = NULL;
+    ck_assert_msg(topo_create(spec, &none, &err, &t) == SIM_OK, "%s: %s", spec, err.text);
+    return t;
+}
+
+static inline struct topo_group group_or_fail(const topo *t, const char *axes)
+{
+    struct sim_error err = {0};
+    struct topo_group group = {0};
+    ck_assert_msg(topo_group_parse(t, axes, &err, &group) == SIM_OK, "%s: %s", axes, err.text);
+    return group;
+}
+
+/** One test case with the given functions, as a suite. */
+static inline Suite *suite_of(const char *name, const TTest *const *tests, int count)
+{
+    Suite *suite = suite_create(name);
+    TCase *tcase = tcase_create(name);
+    tcase_set_timeout(tcase, 120);
+    for (int i = 0; i < count; i++)
+        tcase_add_test(tcase, tests[i]);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+#define SUITE_OF(name, tests) suite_of((name), (tests), (int)(sizeof(tests) / sizeof(tests)[0]))
+
+#endif

@@ -1,0 +1,113 @@
+/*
+ * Metrics of tori and meshes by closed form, of full meshes too, of anything else by search.
+ *
+ * Along an axis of k chips the mean hop count over ordered pairs (a chip to itself included) is
+ *
+ *     wrapped, k even   k/4                 wrapped, k odd   (k^2 - 1)/(4k)
+ *     line              (k^2 - 1)/(3k)
+ *
+ * Uniform traffic of r bytes/s per chip loads each link of a wrapped axis with r times half the
+ * mean hops (both directions alike); a line's middle link carries, in one direction, r floor(k/2)
+ * ceil(k/2) / k.
+ *
+ * Bisection: a plane across an axis of even k cuts N/k lines, twice each when it wraps. On a torus
+ * whose longest such axis is even this is the least of all equal halvings (Leiserson's bound for
+ * meshes and tori of even side; Dally & Towles, Principles and Practices of Interconnection
+ * Networks, section 3.2.1). Where the cheapest plane crosses an odd axis it leaves unequal sides;
+ * then the best of a few true halvings is reported, as an upper bound.
+ */
+#include "topo/metrics.h"
+
+#include "topo/topo_internal.h"
+
+static double axis_mean(uint32_t size, bool is_wrapped)
+{
+    double k = size;
+    if (!is_wrapped) return (k * k - 1) / (3 * k);
+    return size % 2 == 0 ? k / 4 : (k * k - 1) / (4 * k);
+}
+
+/* Bytes/s of the busiest link of an axis when every chip sends 1 byte/s, spread over all chips. */
+static double axis_load(uint32_t size, bool is_wrapped, enum topo_tie tie)
+{
+    double k = size;
+    if (!is_wrapped) return (double)(size / 2) * (double)((size + 1) / 2) / k;
+    if (size % 2 == 0 && tie != TOPO_TIE_SPLIT) /* the tie's k/2 hops all go one way */
+        return (k / 2) * (k / 2 + 1) / 2 / k;
+    return axis_mean(size, true) / 2;
+}
+
+/* One-way links between the first and the second half of the chips, counted with `slow` as the
+ * slowest axis. */
+static double halving_cut(const topo *t, uint32_t slow)
+{
+    double cut = 0;
+    for (topo_link_id l = 0; l < t->links; l++) {
+        bool is_first[2];
+        for (int end = 0; end < 2; end++) {
+            topo_chip_id chip = end == 0 ? t->link_from[l] : t->link_to[l];
+            uint64_t place = topo_coord(t, chip, slow);
+            for (uint32_t a = t->axes; a-- > 0;)
+                if (a != slow) place = place * t->size[a] + topo_coord(t, chip, a);
+            is_first[end] = place < t->chips / 2;
+        }
+        cut += is_first[0] && !is_first[1];
+    }
+    return cut;
+}
+
+static double best_halving_cut(const topo *t)
+{
+    double best = halving_cut(t, 0);
+    for (uint32_t a = 1; a < t->axes; a++) {
+        double cut = halving_cut(t, a);
+        if (cut < best) best = cut;
+    }
+    return best;
+}
+
+static void torus_metrics(const topo *t, struct topo_metrics *m)
+{
+    double chips = t->chips, worst = 0, cut = 0;
+    uint32_t cut_size = 0;
+    for (uint32_t a = 0; a < t->axes; a++) {
+        uint32_t k = t->size[a];
+        m->diameter += t->is_wrapped[a] ? k / 2 : k - 1;
+        m->axis_mean_hops[a] = axis_mean(k, t->is_wrapped[a]);
+        m->mean_hops += m->axis_mean_hops[a];
+        if (k == 1) continue;
+        double load = axis_load(k, t->is_wrapped[a], t->tie);
+        if (load > worst) worst = load;
+        double links = chips / k * (t->is_wrapped[a] ? 2 : 1);
+        if (cut_size == 0 || links < cut) {
+            cut = links;
+            cut_size = k;
+        }
+    }
+    m->is_bisection_exact = cut_size % 2 == 0;
+    m->bisection_bytes_per_s =
+        (m->is_bisection_exact ? cut : best_halving_cut(t)) * t->link_bytes_per_s;
+    m->all_to_all_bytes_per_s = worst > 0 ? t->link_bytes_per_s / worst : 0;
+}
+
+static enum sim_status full_metrics(const topo *t, struct sim_error *err, struct topo_metrics *m)
+{
+    double n = t->chips;
+    SIM_TRY(topo_graph_distances(t, err, &m->diameter, &m->mean_hops));
+    m->bisection_bytes_per_s =
+        (double)(t->chips / 2) * (double)((t->chips + 1) / 2) * t->link_bytes_per_s;
+    m->is_bisection_exact = true;
+    m->all_to_all_bytes_per_s = t->chips > 1 ? n * t->link_bytes_per_s : 0;
+    return SIM_OK;
+}
+
+enum sim_status topo_metrics_compute(const topo *t, struct sim_error *err, struct topo_metrics *out)
+{
+    struct topo_metrics m = {0};
+    if (topo_has_ports(t))
+        torus_metrics(t, &m);
+    else
+        SIM_TRY(full_metrics(t, err, &m));
+    *out = m;
+    return SIM_OK;
+}

@@ -1,0 +1,29 @@
+/**
+ * What a topology can do, without simulating it: distances, bisection, and the load that uniform
+ * traffic puts on links.
+ */
+#ifndef PODSIM_TOPO_METRICS_H
+#define PODSIM_TOPO_METRICS_H
+
+#include "topo/topo.h"
+
+struct topo_metrics {
+    uint32_t diameter; /* hops */
+    double mean_hops;  /* over ordered pairs, a chip's distance 0 to itself included */
+    double
+        axis_mean_hops[TOPO_AXES_MAX]; /* the part of mean_hops along each axis; 0 without ports */
+    double bisection_bytes_per_s;      /* one direction */
+    bool is_bisection_exact;           /* else an upper bound: the best halving found */
+    double all_to_all_bytes_per_s; /* send rate per chip at which the busiest link is full, uniform
+                                      traffic, own share included (it crosses no link) */
+};
+
+/** Tori and meshes by closed form; other graphs through igraph. */
+SIM_MUST_CHECK enum sim_status topo_metrics_compute(const topo *t, struct sim_error *err,
+                                                    struct topo_metrics *out);
+/** Diameter and mean distance of any topology by breadth-first search (igraph); what the closed
+ * forms are tested on. */
+SIM_MUST_CHECK enum sim_status topo_graph_distances(const topo *t, struct sim_error *err,
+                                                    uint32_t *diameter, double *mean_hops);
+
+#endif

@@ -1,0 +1,151 @@
+/*
+ * Spec strings: NAME:SHAPE[,KEY=VALUE...].
+ *
+ * NAME is a chip preset or a family. The spec is kept as it was read, so that it prints back
+ * unchanged.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/quantity.h"
+#include "base/yaml.h"
+#include "topo/topo_internal.h"
+
+/* Of a bare "torus:4": the one-way payload rate of a v4 link and about one hop of the TPU
+ * interconnect. */
+#define DEFAULT_LINK_BYTES_PER_S 45e9
+#define DEFAULT_LATENCY_PS       SIM_PS_PER_US
+
+static const char *const names[] = {"torus", "mesh", "ring", "full", "v2",  "v3", "v4",
+                                    "v5e",   "v5p",  "v6e",  "v7",   "v8t", NULL};
+
+static enum sim_status parse_shape(topo *t, char *text, struct sim_error *err)
+{
+    t->axes = 0;
+    for (char *side = text; side != NULL;) {
+        char *next = strchr(side, 'x');
+        if (next != NULL) *next++ = 0;
+        if (t->axes == TOPO_AXES_MAX)
+            return sim_error_set(err, SIM_EDATA, "topology %s has more than %d axes", t->spec,
+                                 TOPO_AXES_MAX);
+        uint64_t size = 0;
+        struct sim_error why = {0};
+        if (sim_count_parse(side, 0, TOPO_NONE - 1, &why, &size) != SIM_OK)
+            return sim_error_set(err, SIM_EDATA, "topology %s: side \"%s\" is no whole number",
+                                 t->spec, side);
+        if (size == 0)
+            return sim_error_set(err, SIM_EDATA, "topology %s: dimension %c is 0, want >= 1",
+                                 t->spec, "xyzw"[t->axes]);
+        t->size[t->axes++] = (uint32_t)size;
+        side = next;
+    }
+    return SIM_OK;
+}
+
+static enum sim_status parse_option(topo *t, const char *text, struct sim_error *err)
+{
+    const char *value = strchr(text, '=');
+    size_t key_bytes = value == NULL ? strlen(text) : (size_t)(value - text);
+    if (value != NULL) value++;
+    if (value != NULL && key_bytes == 4 && strncmp(text, "link", 4) == 0)
+        return sim_rate_parse(value, err, &t->link_bytes_per_s);
+    if (value != NULL && key_bytes == 7 && strncmp(text, "latency", 7) == 0)
+        return sim_time_parse(value, err, &t->latency_ps);
+    return sim_error_set(err, SIM_EDATA,
+                         "topology %s: unknown part \"%s\", want link=RATE or latency=TIME",
+                         t->spec, text);
+}
+
+static enum sim_status preset_build(topo *t, struct sim_error *err)
+{
+    if (t->axes != t->chip->axes)
+        return sim_error_set(err, SIM_EDATA,
+                             "%s has a shape of %u axes, want %u: %s slices are %uD", t->spec,
+                             t->axes, t->chip->axes, t->chip->name, t->chip->axes);
+    uint32_t shape[3] = {1, 1, 1};
+    bool is_wrapped[3] = {false, false, false};
+    for (uint32_t a = 0; a < t->axes; a++)
+        shape[a] = t->size[a];
+    SIM_TRY(topo_chip_check_slice(t->chip, shape, err, is_wrapped));
+    for (uint32_t a = 0; a < t->axes; a++)
+        t->is_wrapped[a] = is_wrapped[a];
+    return topo_torus_build(t, err);
+}
+
+static enum sim_status family_build(topo *t, const char *name, struct sim_error *err)
+{
+    if (t->chip != NULL) return preset_build(t, err);
+    bool is_torus = strcmp(name, "torus") == 0, is_ring = strcmp(name, "ring") == 0;
+    if (is_torus || is_ring || strcmp(name, "mesh") == 0) {
+        if (is_ring && t->axes != 1)
+            return sim_error_set(err, SIM_EDATA, "topology %s: a ring has one size, as in ring:8",
+                                 t->spec);
+        for (uint32_t a = 0; a < t->axes; a++)
+            t->is_wrapped[a] = (is_torus || is_ring) && t->size[a] > 1;
+        return topo_torus_build(t, err);
+    }
+    if (strcmp(name, "full") == 0) {
+        if (t->axes != 1)
+            return sim_error_set(err, SIM_EDATA,
+                                 "topology %s: a full mesh has one size, as in full:8", t->spec);
+        return topo_full_build(t, err);
+    }
+    const char *near = sim_nearest_name(name, names);
+    if (near != NULL)
+        return sim_error_set(err, SIM_EDATA,
+                             "unknown topology \"%s\" in \"%s\", did you mean \"%s\"?", name,
+                             t->spec, near);
+    return sim_error_set(
+        err, SIM_EDATA,
+        "unknown topology \"%s\" in \"%s\", want torus, mesh, ring, full or a chip "
+        "(v2 v3 v4 v5e v5p v6e v7 v8t)",
+        name, t->spec);
+}
+
+/* `text` is a copy that may be cut up. */
+static enum sim_status parse(topo *t, char *text, const struct topo_options *options,
+                             struct sim_error *err)
+{
+    char *shape = strchr(text, ':');
+    if (shape == NULL)
+        return sim_error_set(
+            err, SIM_EDATA, "topology \"%s\" has no shape, want one such as v5p:8x8x8 or torus:4x4",
+            t->spec);
+    *shape++ = 0;
+    t->chip = topo_chip_find(text);
+    t->link_bytes_per_s = t->chip != NULL ? t->chip->link_bytes_per_s : DEFAULT_LINK_BYTES_PER_S;
+    t->latency_ps = t->chip != NULL ? t->chip->hop_latency_ps : DEFAULT_LATENCY_PS;
+    char *option = strchr(shape, ',');
+    if (option != NULL) *option++ = 0;
+    SIM_TRY(parse_shape(t, shape, err));
+    while (option != NULL) {
+        char *next = strchr(option, ',');
+        if (next != NULL) *next++ = 0;
+        SIM_TRY(parse_option(t, option, err));
+        option = next;
+    }
+    if (options->link_bytes_per_s > 0) t->link_bytes_per_s = options->link_bytes_per_s;
+    if (options->latency_ps >= 0) t->latency_ps = options->latency_ps;
+    t->tie = options->tie;
+    return family_build(t, text, err);
+}
+
+enum sim_status topo_create(const char *spec, const struct topo_options *options,
+                            struct sim_error *err, topo **out)
+{
+    static const struct topo_options none = TOPO_OPTIONS_DEFAULT;
+    if (strlen(spec) > 200)
+        return sim_error_set(err, SIM_EDATA, "topology spec is longer than 200 characters");
+    topo *t = SIM_NEW(topo, 1);
+    t->spec = sim_strdup(spec);
+    char *text = sim_strdup(spec);
+    enum sim_status status = parse(t, text, options != NULL ? options : &none, err);
+    sim_free(text);
+    if (status != SIM_OK) {
+        topo_destroy(t);
+        return status;
+    }
+    *out = t;
+    return SIM_OK;
+}

@@ -1,0 +1,199 @@
+/*
+ * The topology object: storage and accessors. Families (torus.c, full.c) fill it; spec.c decides
+ * which.
+ */
+#include "topo/topo.h"
+
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "base/quantity.h"
+#include "topo/topo_internal.h"
+
+const char *const topo_link_kind_names[] = {"copper", "optical", "switch", "dcn"};
+
+/* Chips and links of a topology, and a third more for what runs on it. */
+static uint64_t bytes_wanted(uint64_t chips, uint64_t links, uint32_t ports)
+{
+    uint64_t per_link = 2 * sizeof(topo_chip_id) + sizeof(double) + sizeof(sim_ps) + 1;
+    uint64_t topology = chips * (ports + 1) * sizeof(topo_link_id) + links * per_link;
+    return topology + topology / 3;
+}
+
+enum sim_status topo_reserve(topo *t, uint64_t chips, uint64_t links, struct sim_error *err)
+{
+    char a[SIM_QUANTITY_TEXT], b[SIM_QUANTITY_TEXT];
+    if (chips >= TOPO_NONE || links >= TOPO_NONE)
+        return sim_error_set(err, SIM_EDATA,
+                             "topology %s has %s chips and %s links, want fewer than 4,294,967,295",
+                             t->spec, sim_count_format(chips, a), sim_count_format(links, b));
+    uint64_t wanted = bytes_wanted(chips, links, t->ports),
+             available = sim_memory_available_bytes();
+    if (available > 0 && wanted > available)
+        return sim_error_set(err, SIM_ERESOURCE,
+                             "topology %s needs about %s of memory, this machine has %s free",
+                             t->spec, sim_bytes_format(wanted >> 20 << 20, a),
+                             sim_bytes_format(available >> 20 << 20, b));
+    t->chips = (uint32_t)chips;
+    t->links = (uint32_t)links;
+    t->port_link = t->ports > 0 ? SIM_NEW(topo_link_id, chips * t->ports) : NULL;
+    t->out_begin = SIM_NEW(topo_link_id, chips + 1);
+    t->link_from = SIM_NEW(topo_chip_id, links);
+    t->link_to = SIM_NEW(topo_chip_id, links);
+    t->link_rate = SIM_NEW(double, links);
+    t->link_latency_ps = SIM_NEW(sim_ps, links);
+    t->link_kind = SIM_NEW(uint8_t, links);
+    return SIM_OK;
+}
+
+void topo_destroy(topo *t)
+{
+    if (t == NULL) return;
+    sim_free(t->spec);
+    sim_free(t->port_link);
+    sim_free(t->out_begin);
+    sim_free(t->link_from);
+    sim_free(t->link_to);
+    sim_free(t->link_rate);
+    sim_free(t->link_latency_ps);
+    sim_free(t->link_kind);
+    sim_free(t);
+}
+
+const char *topo_spec(const topo *t)
+{
+    return t->spec;
+}
+
+const struct topo_chip *topo_chip_of(const topo *t)
+{
+    return t->chip;
+}
+
+uint32_t topo_chips(const topo *t)
+{
+    return t->chips;
+}
+
+uint32_t topo_links(const topo *t)
+{
+    return t->links;
+}
+
+double topo_default_link_rate(const topo *t)
+{
+    return t->link_bytes_per_s;
+}
+
+sim_ps topo_default_latency_ps(const topo *t)
+{
+    return t->latency_ps;
+}
+
+uint32_t topo_axes(const topo *t)
+{
+    return t->axes;
+}
+
+uint32_t topo_axis_size(const topo *t, uint32_t axis)
+{
+    assert(axis < t->axes);
+    return t->size[axis];
+}
+
+bool topo_axis_is_wrapped(const topo *t, uint32_t axis)
+{
+    assert(axis < t->axes);
+    return t->is_wrapped[axis];
+}
+
+bool topo_has_ports(const topo *t)
+{
+    return t->ports > 0;
+}
+
+uint32_t topo_ports(const topo *t)
+{
+    return t->ports;
+}
+
+uint32_t topo_coord(const topo *t, topo_chip_id chip, uint32_t axis)
+{
+    assert(chip < t->chips && axis < t->axes);
+    for (uint32_t a = 0; a < axis; a++)
+        chip /= t->size[a];
+    return chip % t->size[axis];
+}
+
+topo_chip_id topo_chip_at(const topo *t, const uint32_t coord[TOPO_AXES_MAX])
+{
+    topo_chip_id chip = 0;
+    for (uint32_t a = t->axes; a-- > 0;) {
+        assert(coord[a] < t->size[a]);
+        chip = chip * t->size[a] + coord[a];
+    }
+    return chip;
+}
+
+topo_link_id topo_port_link(const topo *t, topo_chip_id chip, uint32_t port)
+{
+    assert(chip < t->chips && port < t->ports);
+    return t->port_link[(size_t)chip * t->ports + port];
+}
+
+uint32_t topo_out_links(const topo *t, topo_chip_id chip, topo_link_id *link)
+{
+    assert(chip < t->chips);
+    uint32_t count = 0;
+    for (topo_link_id l = t->out_begin[chip]; l < t->out_begin[chip + 1]; l++)
+        link[count++] = l;
+    return count;
+}
+
+uint32_t topo_max_degree(const topo *t)
+{
+    uint32_t most = 0;
+    for (topo_chip_id c = 0; c < t->chips; c++) {
+        uint32_t degree = t->out_begin[c + 1] - t->out_begin[c];
+        if (degree > most) most = degree;
+    }
+    return most;
+}
+
+topo_chip_id topo_link_from(const topo *t, topo_link_id link)
+{
+    assert(link < t->links);
+    return t->link_from[link];
+}
+
+topo_chip_id topo_link_to(const topo *t, topo_link_id link)
+{
+    assert(link < t->links);
+    return t->link_to[link];
+}
+
+double topo_link_rate(const topo *t, topo_link_id link)
+{
+    assert(link < t->links);
+    return t->link_rate[link];
+}
+
+sim_ps topo_link_latency_ps(const topo *t, topo_link_id link)
+{
+    assert(link < t->links);
+    return t->link_latency_ps[link];
+}
+
+enum topo_link_kind topo_link_kind(const topo *t, topo_link_id link)
+{
+    assert(link < t->links);
+    return t->link_kind[link];
+}
+
+const char *topo_chip_format(const topo *t, topo_chip_id chip, char *buffer)
+{
+    int at = 0;
+    for (uint32_t a = 0; a < t->axes; a++)
+        at += snprintf(buffer + at, 12, a > 0 ? ",%u" : "%u", topo_coord(t, chip, a));
+    return buffer;
+}
