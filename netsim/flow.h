@@ -1,0 +1,38 @@
+/**
+ * The flow engine: messages are fluids that share links max-min fairly at every instant.
+ *
+ * Exact: rates change only when a flow starts or ends, and then the part of the network that the
+ * change can reach is solved anew. Ends are rounded to the nearest picosecond (at least one after
+ * the start); bytes are not rounded.
+ */
+#ifndef PODSIM_NETSIM_FLOW_H
+#define PODSIM_NETSIM_FLOW_H
+
+#include "netsim/calendar.h"
+#include "netsim/link_stats.h"
+#include "topo/topo.h"
+
+typedef struct net_flow_engine net_flow_engine;
+typedef uint32_t net_flow_id;
+
+/** Ends of flows come out of `calendar` as timers of this kind, with the flow as payload. */
+net_flow_engine *net_flow_engine_create(const topo *t, net_calendar *calendar, uint32_t timer_kind);
+void net_flow_engine_destroy(net_flow_engine *e);
+
+/**
+ * Start a flow of `bytes` > 0 over `link` (hops >= 1 links in order). `owner` is given back at its
+ * end. Takes effect when net_flow_settle() is called for this instant.
+ */
+void net_flow_start(net_flow_engine *e, sim_ps now, double bytes, const topo_link_id *link,
+                    uint32_t hops, uint32_t owner);
+/** A flow's timer has come: it leaves the network. Returns its owner and its path's latency. */
+uint32_t net_flow_end(net_flow_engine *e, sim_ps now, net_flow_id flow, sim_ps *latency_ps);
+/** All starts and ends of this instant are in: share the links anew. False: an end lies past the
+ * end of time. */
+bool net_flow_settle(net_flow_engine *e, sim_ps now);
+
+/** Totals so far into `stats` (initialised for the same topology). */
+void net_flow_link_stats(const net_flow_engine *e, struct net_link_stats *stats);
+void net_flow_counts(const net_flow_engine *e, uint64_t *flows, uint64_t *solves, uint64_t *levels);
+
+#endif

@@ -1,0 +1,585 @@
+/*
+ * The executor: expands a schedule chip by chip and drives the flow engine with it.
+ *
+ * A frame is one live instance of a schedule: the root, or a collective being called. It holds one
+ * wait count (a byte) per chip and operation, set from the program's template; whoever finishes an
+ * operation counts its successors down, and an operation at zero runs. A receive also waits for its
+ * message, which may come before the chip has entered the frame. A called frame appears when the
+ * first chip enters the call, each chip enters when it gets there, and the frame goes when the last
+ * chip is through.
+ *
+ * Everything that takes time is an activity: a compute, a message, a delayed entry. Timers carry
+ * the activity's index. One instant is drained completely (an operation of no time may start
+ * others) before the links are shared anew.
+ *
+ * Each activity carries what the chain of operations that led to it was made of (latency, overhead,
+ * compute). At a join the last to arrive wins, so at the end the chain is a critical path.
+ */
+#include "netsim/run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/quantity.h"
+#include "netsim/calendar.h"
+#include "netsim/flow.h"
+#include "topo/route.h"
+
+enum timer_kind { TIMER_FLOW, TIMER_ARRIVAL, TIMER_COMPUTE, TIMER_ENTRY, TIMER_SEND };
+
+/* The critical path so far, by kind. */
+struct chain {
+    sim_ps latency_ps, overhead_ps, compute_ps;
+};
+
+struct frame {
+    const net_schedule *schedule;
+    uint32_t parent, call_id; /* NET_NONE for the root */
+    uint32_t chips_left;
+    uint32_t *ops_left;    /* [chips] */
+    uint64_t *state_begin; /* [chips] into wait; NULL: chip * op_count of the one program */
+    uint8_t *wait;         /* [chips x operations] */
+    uint32_t *call_frame;  /* [calls] live frames of its calls, NET_NONE */
+    sim_ps *entered_ps;    /* [chips]; only of frames the root calls */
+    uint32_t free_next;
+    bool is_free;
+};
+
+struct activity {
+    uint32_t frame, chip;
+    net_op_id op;
+    uint32_t peer; /* SEND: receiving chip */
+    double bytes;
+    sim_ps start_ps, arrive_ps;
+    uint32_t paths_left; /* SEND; next free otherwise */
+    struct chain chain;
+};
+
+struct ready {
+    uint32_t frame, chip;
+    net_op_id op;
+    struct chain chain;
+};
+
+struct run {
+    const topo *topology;
+    struct net_options options;
+    const struct net_observer *observer;
+    net_calendar *calendar;
+    net_flow_engine *engine;
+    sim_ps now;
+    bool is_past_end;
+    struct frame *frame;
+    uint32_t frame_count, frame_capacity, frame_free;
+    struct activity *activity;
+    uint32_t activity_count, activity_capacity, activity_free;
+    struct ready *ready;
+    uint32_t ready_count, ready_capacity;
+    struct topo_paths paths;
+    struct chain last; /* of the operation that finished last */
+    uint64_t messages, events, instants;
+};
+
+/* ---- frames ---- */
+
+static const struct net_program *program_of(const struct frame *f, uint32_t chip)
+{
+    return net_schedule_program(f->schedule, net_role(f->schedule, chip));
+}
+
+static uint8_t *wait_of(const struct frame *f, const struct net_program *program, uint32_t chip)
+{
+    return f->wait +
+           (f->state_begin != NULL ? f->state_begin[chip] : (uint64_t)chip * program->op_count);
+}
+
+static void frame_place_states(struct frame *f, uint32_t chips)
+{
+    if (net_schedule_programs(f->schedule) == 1) return;
+    f->state_begin = SIM_NEW(uint64_t, chips);
+    uint64_t at = 0;
+    for (uint32_t c = 0; c < chips; c++) {
+        f->state_begin[c] = at;
+        at += program_of(f, c)->op_count;
+    }
+}
+
+/* Wait counts of a chip: the program's, less the messages that guards say will not come. */
+static void frame_reset_chip(struct frame *f, uint32_t chip)
+{
+    const struct net_program *program = program_of(f, chip);
+    uint8_t *wait = wait_of(f, program, chip);
+    memcpy(wait, program->wait_count, program->op_count);
+    for (uint32_t i = 0; i < program->guarded_receive_count; i++) {
+        net_op_id op = program->guarded_receive[i];
+        if (!net_op_exists(f->schedule, chip, &program->op[op])) wait[op]--;
+    }
+    f->ops_left[chip] = program->op_count;
+}
+
+static uint32_t frame_create(struct run *r, const net_schedule *schedule, uint32_t parent,
+                             uint32_t call_id)
+{
+    uint32_t chips = topo_chips(r->topology), calls = net_schedule_calls(schedule),
+             id = r->frame_free;
+    if (id != NET_NONE) {
+        r->frame_free = r->frame[id].free_next;
+    } else {
+        SIM_GROW(r->frame, r->frame_capacity, r->frame_count + 1);
+        id = r->frame_count++;
+    }
+    struct frame *f = &r->frame[id];
+    *f = (struct frame){
+        .schedule = schedule, .parent = parent, .call_id = call_id, .chips_left = chips};
+    f->ops_left = SIM_NEW(uint32_t, chips);
+    f->wait = SIM_NEW(uint8_t, net_schedule_state_bytes(schedule));
+    f->call_frame = SIM_NEW(uint32_t, calls);
+    for (uint32_t i = 0; i < calls; i++)
+        f->call_frame[i] = NET_NONE;
+    if (parent != NET_NONE && r->frame[parent].parent == NET_NONE)
+        f->entered_ps = SIM_NEW(sim_ps, chips);
+    frame_place_states(f, chips);
+    for (uint32_t c = 0; c < chips; c++)
+        frame_reset_chip(f, c);
+    return id;
+}
+
+static void frame_release(struct frame *f)
+{
+    sim_free(f->ops_left);
+    sim_free(f->state_begin);
+    sim_free(f->wait);
+    sim_free(f->call_frame);
+    sim_free(f->entered_ps);
+}
+
+static void frame_destroy(struct run *r, uint32_t id)
+{
+    struct frame *f = &r->frame[id];
+    frame_release(f);
+    *f = (struct frame){.free_next = r->frame_free, .is_free = true};
+    r->frame_free = id;
+}
+
+/* ---- activities ---- */
+
+static uint32_t activity_create(struct run *r, struct activity a)
+{
+    uint32_t id = r->activity_free;
+    if (id != NET_NONE) {
+        r->activity_free = r->activity[id].paths_left;
+    } else {
+        SIM_GROW(r->activity, r->activity_capacity, r->activity_count + 1);
+        id = r->activity_count++;
+    }
+    r->activity[id] = a;
+    return id;
+}
+
+static void activity_destroy(struct run *r, uint32_t id)
+{
+    r->activity[id].paths_left = r->activity_free;
+    r->activity_free = id;
+}
+
+static void schedule_timer(struct run *r, sim_ps delay, enum timer_kind kind, uint32_t activity)
+{
+    if (delay > SIM_PS_MAX / 2 - r->now) {
+        r->is_past_end = true;
+        return;
+    }
+    net_calendar_add(r->calendar, r->now + delay, kind, activity);
+}
+
+/* ---- operations ---- */
+
+static void push_ready(struct run *r, uint32_t frame, uint32_t chip, net_op_id op,
+                       struct chain chain)
+{
+    SIM_GROW(r->ready, r->ready_capacity, r->ready_count + 1);
+    r->ready[r->ready_count++] = (struct ready){frame, chip, op, chain};
+}
+
+/* One of the things `op` waited for has happened. */
+static void count_down(struct run *r, uint32_t frame, const struct net_program *program,
+                       uint32_t chip, net_op_id op, struct chain chain)
+{
+    uint8_t *wait = wait_of(&r->frame[frame], program, chip);
+    assert(wait[op] > 0);
+    if (--wait[op] == 0) push_ready(r, frame, chip, op, chain);
+}
+
+static void observe(struct run *r, uint32_t frame, uint32_t chip, const struct net_op *op,
+                    sim_ps start)
+{
+    if (r->observer == NULL || r->observer->on_op == NULL || r->frame[frame].parent != NET_NONE)
+        return;
+    r->observer->on_op(r->observer->context, chip, op, start, r->now);
+}
+
+/* The chip has done all of a frame; the call that made it is complete there. */
+static void leave(struct run *r, uint32_t frame, uint32_t chip, struct chain chain);
+
+static void complete(struct run *r, uint32_t frame, uint32_t chip, net_op_id op, struct chain chain)
+{
+    const struct net_program *program = program_of(&r->frame[frame], chip);
+    for (uint32_t i = program->successor_begin[op]; i < program->successor_begin[op + 1]; i++)
+        count_down(r, frame, program, chip, program->successor[i], chain);
+    r->last = chain;
+    if (--r->frame[frame].ops_left[chip] == 0) leave(r, frame, chip, chain);
+}
+
+static void leave(struct run *r, uint32_t frame, uint32_t chip, struct chain chain)
+{
+    struct frame *f = &r->frame[frame];
+    uint32_t parent = f->parent, call_id = f->call_id;
+    sim_ps entered = f->entered_ps != NULL ? f->entered_ps[chip] : 0;
+    if (--f->chips_left == 0 && parent != NET_NONE) {
+        r->frame[parent].call_frame[call_id] = NET_NONE;
+        frame_destroy(r, frame);
+    }
+    if (parent == NET_NONE) return;
+    const struct net_program *program = program_of(&r->frame[parent], chip);
+    net_op_id op = program->op_of_call[call_id];
+    observe(r, parent, chip, &program->op[op], entered);
+    complete(r, parent, chip, op, chain);
+}
+
+static void enter(struct run *r, uint32_t frame, uint32_t chip, struct chain chain)
+{
+    const struct net_program *program = program_of(&r->frame[frame], chip);
+    if (program->op_count == 0) {
+        leave(r, frame, chip, chain);
+        return;
+    }
+    for (uint32_t i = 0; i < program->root_count; i++)
+        count_down(r, frame, program, chip, program->root[i], chain);
+}
+
+static void enter_after(struct run *r, uint32_t frame, uint32_t chip, sim_ps delay,
+                        struct chain chain)
+{
+    if (delay == 0) {
+        enter(r, frame, chip, chain);
+        return;
+    }
+    chain.overhead_ps += delay;
+    uint32_t a =
+        activity_create(r, (struct activity){.frame = frame, .chip = chip, .chain = chain});
+    schedule_timer(r, delay, TIMER_ENTRY, a);
+}
+
+static void run_call(struct run *r, const struct ready *at, const struct net_op *op)
+{
+    uint32_t child = r->frame[at->frame].call_frame[op->call_id];
+    if (child == NET_NONE) {
+        child = frame_create(r, op->callee, at->frame, op->call_id);
+        r->frame[at->frame].call_frame[op->call_id] = child;
+    }
+    if (r->frame[child].entered_ps != NULL) r->frame[child].entered_ps[at->chip] = r->now;
+    enter_after(r, child, at->chip, r->options.launch_overhead_ps, at->chain);
+}
+
+static void run_compute(struct run *r, const struct ready *at, const struct net_op *op)
+{
+    struct activity a = {
+        .frame = at->frame, .chip = at->chip, .op = at->op, .start_ps = r->now, .chain = at->chain};
+    a.chain.compute_ps += op->duration_ps;
+    schedule_timer(r, op->duration_ps, TIMER_COMPUTE, activity_create(r, a));
+}
+
+/* ---- messages ---- */
+
+static void paths_of(struct run *r, const net_schedule *s, uint32_t chip, const struct net_op *op,
+                     uint32_t to)
+{
+    const struct net_peer *peer = net_schedule_peer(s, op->peer);
+    if (peer->kind == NET_PEER_HOPS)
+        topo_walk(r->topology, chip, peer->step, &r->paths);
+    else
+        topo_route(r->topology, chip, to, &r->paths);
+}
+
+/* A message with nothing to carry, or to the chip itself: its hops are all it takes. */
+static void arrive_without_flow(struct run *r, uint32_t id, sim_ps latency)
+{
+    r->activity[id].chain.latency_ps += latency;
+    r->activity[id].paths_left = 0;
+    schedule_timer(r, latency, TIMER_ARRIVAL, id);
+}
+
+static void send(struct run *r, uint32_t id)
+{
+    struct activity *a = &r->activity[id];
+    const net_schedule *s = r->frame[a->frame].schedule;
+    const struct net_op *op = &program_of(&r->frame[a->frame], a->chip)->op[a->op];
+    const struct net_peer *peer = net_schedule_peer(s, op->peer);
+    r->messages++;
+    if (peer->port != NET_NONE && a->bytes > 0) { /* the common case: one link */
+        topo_link_id link = topo_port_link(r->topology, a->chip, peer->port);
+        a->paths_left = 1;
+        net_flow_start(r->engine, r->now, a->bytes, &link, 1, id);
+        return;
+    }
+    paths_of(r, s, a->chip, op, a->peer);
+    const struct topo_paths *p = &r->paths;
+    bool is_local = p->begin[0] == p->begin[1];
+    if (a->bytes == 0 || is_local) {
+        uint32_t frame = a->frame, chip = a->chip, op_id = a->op;
+        struct chain chain = a->chain;
+        arrive_without_flow(r, id, is_local ? 0 : topo_path_latency_ps(r->topology, p, 0));
+        complete(r, frame, chip, op_id, chain);
+        return;
+    }
+    a->paths_left = p->count;
+    for (uint32_t i = 0; i < p->count; i++)
+        net_flow_start(r->engine, r->now, a->bytes / p->count, p->link + p->begin[i],
+                       p->begin[i + 1] - p->begin[i], id);
+}
+
+static void run_send(struct run *r, const struct ready *at, const struct net_op *op)
+{
+    const net_schedule *s = r->frame[at->frame].schedule;
+    struct activity a = {.frame = at->frame,
+                         .chip = at->chip,
+                         .op = at->op,
+                         .bytes = op->bytes,
+                         .start_ps = r->now,
+                         .chain = at->chain};
+    a.peer = net_peer_of(s, at->chip, op->peer);
+    a.chain.overhead_ps += r->options.send_overhead_ps;
+    uint32_t id = activity_create(r, a);
+    if (r->options.send_overhead_ps > 0)
+        schedule_timer(r, r->options.send_overhead_ps, TIMER_SEND, id);
+    else
+        send(r, id);
+}
+
+/* A flow of a message has left the network; the message has when all of its flows have. */
+static void flow_ended(struct run *r, net_flow_id flow)
+{
+    sim_ps latency;
+    uint32_t id = net_flow_end(r->engine, r->now, flow, &latency);
+    struct activity *a = &r->activity[id];
+    if (r->now + latency > a->arrive_ps) a->arrive_ps = r->now + latency;
+    if (--a->paths_left > 0) return;
+    uint32_t frame = a->frame, chip = a->chip, op = a->op;
+    struct chain chain = a->chain;
+    a->chain.latency_ps += a->arrive_ps - r->now;
+    schedule_timer(r, a->arrive_ps - r->now, TIMER_ARRIVAL, id);
+    complete(r, frame, chip, op, chain);
+}
+
+static void message_arrived(struct run *r, uint32_t id)
+{
+    struct activity a = r->activity[id];
+    activity_destroy(r, id);
+    if (r->observer != NULL && r->observer->on_message != NULL)
+        r->observer->on_message(r->observer->context, a.chip, a.peer, a.bytes, a.start_ps, r->now);
+    const struct frame *f = &r->frame[a.frame];
+    const struct net_op *send_op = &program_of(f, a.chip)->op[a.op];
+    const struct net_program *program = program_of(f, a.peer);
+    assert(send_op->tag < program->tag_count);
+    net_op_id receive = program->receive_of_tag[send_op->tag];
+    assert(receive != NET_NONE);
+    count_down(r, a.frame, program, a.peer, receive, a.chain);
+}
+
+/* ---- the loop ---- */
+
+static void run_op(struct run *r, const struct ready *at)
+{
+    const struct frame *f = &r->frame[at->frame];
+    const struct net_op *op = &program_of(f, at->chip)->op[at->op];
+    if (!net_op_exists(f->schedule, at->chip, op)) {
+        complete(r, at->frame, at->chip, at->op, at->chain);
+        return;
+    }
+    switch (op->kind) {
+    case NET_OP_SEND:
+        run_send(r, at, op);
+        break;
+    case NET_OP_COMPUTE:
+        run_compute(r, at, op);
+        break;
+    case NET_OP_CALL:
+        run_call(r, at, op);
+        break;
+    case NET_OP_RECEIVE:
+    case NET_OP_REDUCE:
+    case NET_OP_JOIN:
+        complete(r, at->frame, at->chip, at->op, at->chain);
+        break;
+    }
+}
+
+static void run_ready(struct run *r)
+{
+    while (r->ready_count > 0) {
+        struct ready at = r->ready[--r->ready_count];
+        run_op(r, &at);
+    }
+}
+
+static void compute_ended(struct run *r, uint32_t id)
+{
+    struct activity a = r->activity[id];
+    activity_destroy(r, id);
+    observe(r, a.frame, a.chip, &program_of(&r->frame[a.frame], a.chip)->op[a.op], a.start_ps);
+    complete(r, a.frame, a.chip, a.op, a.chain);
+}
+
+static void entry_due(struct run *r, uint32_t id)
+{
+    struct activity a = r->activity[id];
+    activity_destroy(r, id);
+    enter(r, a.frame, a.chip, a.chain);
+}
+
+static void handle(struct run *r, enum timer_kind kind, uint32_t payload)
+{
+    r->events++;
+    switch (kind) {
+    case TIMER_FLOW:
+        flow_ended(r, payload);
+        break;
+    case TIMER_ARRIVAL:
+        message_arrived(r, payload);
+        break;
+    case TIMER_COMPUTE:
+        compute_ended(r, payload);
+        break;
+    case TIMER_ENTRY:
+        entry_due(r, payload);
+        break;
+    case TIMER_SEND:
+        send(r, payload);
+        break;
+    }
+    run_ready(r);
+}
+
+static void drain_instant(struct run *r)
+{
+    uint32_t kind, payload;
+    r->instants++;
+    while (net_calendar_take(r->calendar, r->now, &kind, &payload))
+        handle(r, (enum timer_kind)kind, payload);
+    if (!net_flow_settle(r->engine, r->now)) r->is_past_end = true;
+}
+
+/* ---- what can go wrong ---- */
+
+/* First receive of an unfinished chip whose message never came. */
+static enum sim_status report_stall(const struct run *r, struct sim_error *err)
+{
+    const struct frame *f = &r->frame[0];
+    for (uint32_t i = 0; i < r->frame_count; i++) /* the innermost frame has the cause */
+        if (!r->frame[i].is_free && r->frame[i].chips_left > 0) f = &r->frame[i];
+    for (uint32_t c = 0; c < topo_chips(r->topology); c++) {
+        if (f->ops_left[c] == 0) continue;
+        const struct net_program *program = program_of(f, c);
+        const uint8_t *wait = wait_of(f, program, c);
+        for (net_op_id op = 0; op < program->op_count; op++) {
+            const struct net_op *o = &program->op[op];
+            if (wait[op] == 0 || (o->kind != NET_OP_RECEIVE && o->kind != NET_OP_REDUCE)) continue;
+            char chip[48], peer[48];
+            return sim_error_set(
+                err, SIM_EDATA,
+                "the schedule stalls: chip %s waits for message %u from chip %s, "
+                "which never sends it",
+                topo_chip_format(r->topology, c, chip), o->tag,
+                topo_chip_format(r->topology, net_peer_of(f->schedule, c, o->peer), peer));
+        }
+    }
+    return sim_error_set(err, SIM_EDATA, "the schedule stalls: %u chips never finish",
+                         f->chips_left);
+}
+
+/* Messages in flight at the start: operations that wait for nothing, and what each takes with its
+ * hops and timers. */
+#define FLOW_BYTES 256
+
+static uint64_t first_flows(const net_schedule *s)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < net_schedule_programs(s); i++) {
+        const struct net_program *p = net_schedule_program(s, i);
+        uint64_t sends = 0;
+        for (uint32_t j = 0; j < p->root_count; j++)
+            sends += p->op[p->root[j]].kind == NET_OP_SEND;
+        if (sends > most) most = sends;
+    }
+    return most * (net_schedule_programs(s) == 1 ? topo_chips(net_schedule_topo(s)) : 1);
+}
+
+static enum sim_status check_memory(const net_schedule *root, struct sim_error *err)
+{
+    char chips[SIM_QUANTITY_TEXT], need[SIM_QUANTITY_TEXT], have[SIM_QUANTITY_TEXT];
+    uint64_t wanted = net_schedule_state_bytes(root) + first_flows(root) * FLOW_BYTES;
+    uint64_t available = sim_memory_available_bytes();
+    if (available == 0 || wanted < available / 10 * 9) return SIM_OK;
+    return sim_error_set(
+        err, SIM_ERESOURCE,
+        "running this on %s chips needs about %s of memory, this machine has %s free",
+        sim_count_format(topo_chips(net_schedule_topo(root)), chips),
+        sim_bytes_format(wanted >> 20 << 20, need), sim_bytes_format(available >> 20 << 20, have));
+}
+
+static void release(struct run *r)
+{
+    for (uint32_t i = 0; i < r->frame_count; i++)
+        frame_release(&r->frame[i]);
+    sim_free(r->frame);
+    sim_free(r->activity);
+    sim_free(r->ready);
+    topo_paths_release(&r->paths);
+    net_flow_engine_destroy(r->engine);
+    net_calendar_destroy(r->calendar);
+}
+
+static void collect_stats(const struct run *r, struct net_run_stats *out)
+{
+    *out = (struct net_run_stats){
+        .events = r->events, .messages = r->messages, .instants = r->instants};
+    net_flow_counts(r->engine, &out->flows, &out->solves, &out->levels);
+}
+
+enum sim_status net_run(const net_schedule *root, const struct net_options *options,
+                        const struct net_observer *observer, struct sim_error *err,
+                        struct net_result *result, struct net_link_stats *stats,
+                        struct net_run_stats *run_stats)
+{
+    SIM_TRY(check_memory(root, err));
+    struct run r = {.topology = net_schedule_topo(root),
+                    .options = *options,
+                    .observer = observer,
+                    .frame_free = NET_NONE,
+                    .activity_free = NET_NONE};
+    r.calendar = net_calendar_create();
+    r.engine = net_flow_engine_create(r.topology, r.calendar, TIMER_FLOW);
+    uint32_t root_frame = frame_create(&r, root, NET_NONE, NET_NONE);
+    for (uint32_t c = 0; c < topo_chips(r.topology); c++) {
+        enter_after(&r, root_frame, c, options->entry_overhead_ps, (struct chain){0});
+        run_ready(&r);
+    }
+    if (!net_flow_settle(r.engine, 0)) r.is_past_end = true;
+    while (!r.is_past_end && net_calendar_next(r.calendar, &r.now))
+        drain_instant(&r);
+
+    enum sim_status status = SIM_OK;
+    if (r.is_past_end)
+        status = sim_error_set(err, SIM_EDATA,
+                               "the run lasts longer than simulated time can hold (53 days)");
+    else if (r.frame[root_frame].chips_left > 0)
+        status = report_stall(&r, err);
+    if (status == SIM_OK) {
+        *result =
+            (struct net_result){r.now, r.last.latency_ps, r.last.overhead_ps, r.last.compute_ps};
+        if (stats != NULL) net_flow_link_stats(r.engine, stats);
+        if (run_stats != NULL) collect_stats(&r, run_stats);
+    }
+    release(&r);
+    return status;
+}

@@ -1,0 +1,59 @@
+/**
+ * The executor: runs a schedule on a topology with an engine.
+ */
+#ifndef PODSIM_NETSIM_RUN_H
+#define PODSIM_NETSIM_RUN_H
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "netsim/schedule.h"
+#include "netsim/link_stats.h"
+
+/** Costs that are not the links'. All default to 0. */
+struct net_options {
+    sim_ps entry_overhead_ps;  /* every chip enters the root schedule this late */
+    sim_ps launch_overhead_ps; /* a chip enters a called schedule this much after it could */
+    sim_ps send_overhead_ps;   /* between a send's start and its first byte */
+};
+
+/** Told what happens, in time order; any may be NULL. Chips and operations are those of the root
+ * schedule. */
+struct net_observer {
+    void *context;
+    /** A message arrived: all of [src, dst, bytes, start, end]. */
+    void (*on_message)(void *context, topo_chip_id src, topo_chip_id dst, double bytes,
+                       sim_ps start_ps, sim_ps end_ps);
+    /** A compute or call operation of the root schedule is done on a chip. A call's start excludes
+     * nothing. */
+    void (*on_op)(void *context, topo_chip_id chip, const struct net_op *op, sim_ps start_ps,
+                  sim_ps end_ps);
+};
+
+/** How the simulator itself did; not part of the result. */
+struct net_run_stats {
+    uint64_t events, messages, flows, solves, levels, instants;
+};
+
+/** The finish, and what the chain of operations that led to it was made of. */
+struct net_result {
+    sim_ps time_ps;
+    sim_ps latency_ps;  /* hops on the critical path */
+    sim_ps overhead_ps; /* launch and send overheads on it */
+    sim_ps compute_ps;  /* compute operations on it; the rest of time_ps is bytes on links */
+};
+
+/**
+ * Run to the end.
+ *
+ * @param stats     may be NULL; else every link's bytes and busy time
+ * @param run_stats may be NULL
+ * Errors: SIM_ERESOURCE (more state than this machine has memory), SIM_EDATA (the schedule cannot
+ * finish: names who waits for whom; or time passes 106 days).
+ */
+SIM_MUST_CHECK enum sim_status net_run(const net_schedule *root, const struct net_options *options,
+                                       const struct net_observer *observer, struct sim_error *err,
+                                       struct net_result *result, struct net_link_stats *stats,
+                                       struct net_run_stats *run_stats);
+
+#endif

@@ -1,0 +1,399 @@
+/*
+ * Building and sealing schedules.
+ *
+ * While it is built a program is a list of operations and a list of (operation, earlier) pairs.
+ * Sealing turns the pairs into successor lists (counting sort by `earlier`), counts what each
+ * operation waits for, and indexes receives by tag and calls by id, so that the executor never
+ * searches.
+ */
+#include "netsim/schedule.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "topo/route.h"
+
+#define DEPENDENCIES_MAX 200 /* wait counts are bytes; see net_program.wait_count */
+
+struct edge {
+    net_op_id op, earlier;
+};
+
+struct program_builder {
+    struct net_program view; /* what readers see; arrays below are its storage */
+    struct net_op *op;
+    uint32_t op_capacity;
+    struct edge *edge;
+    uint32_t edge_count, edge_capacity;
+    uint32_t *successor_begin;
+    net_op_id *successor, *root, *guarded_receive, *receive_of_tag, *op_of_call;
+    uint8_t *wait_count;
+};
+
+struct net_schedule {
+    const topo *topology;
+    struct topo_group group;
+    bool is_sealed;
+    uint32_t program_count, program_capacity;
+    struct program_builder *program;
+    uint32_t *program_of_rank;  /* [group.size] or NULL */
+    uint32_t *position_of_rank; /* [group.size] or NULL: the space is the line set_line() gave */
+    uint32_t peer_count, peer_capacity;
+    struct net_peer *peer;
+    uint32_t guard_count, guard_capacity;
+    struct net_guard *guard;
+    uint32_t chunk_count, chunk_capacity;
+    struct net_chunk *chunk;
+    uint32_t call_count;
+};
+
+net_schedule *net_schedule_create(const topo *t, const struct topo_group *group)
+{
+    net_schedule *s = SIM_NEW(net_schedule, 1);
+    s->topology = t;
+    s->group = *group;
+    return s;
+}
+
+static void program_release(struct program_builder *p)
+{
+    sim_free(p->op);
+    sim_free(p->edge);
+    sim_free(p->successor_begin);
+    sim_free(p->successor);
+    sim_free(p->root);
+    sim_free(p->guarded_receive);
+    sim_free(p->receive_of_tag);
+    sim_free(p->op_of_call);
+    sim_free(p->wait_count);
+}
+
+void net_schedule_destroy(net_schedule *s)
+{
+    if (s == NULL) return;
+    for (uint32_t i = 0; i < s->program_count; i++)
+        program_release(&s->program[i]);
+    for (uint32_t i = 0; i < s->peer_count; i++)
+        sim_free((void *)s->peer[i].rank);
+    sim_free(s->program);
+    sim_free(s->program_of_rank);
+    sim_free(s->position_of_rank);
+    sim_free(s->peer);
+    sim_free(s->guard);
+    sim_free(s->chunk);
+    sim_free(s);
+}
+
+static uint32_t *copy_ranks(const net_schedule *s, const uint32_t *rank)
+{
+    uint32_t *copy = SIM_NEW(uint32_t, s->group.size);
+    memcpy(copy, rank, s->group.size * sizeof *copy);
+    return copy;
+}
+
+void net_schedule_set_line(net_schedule *s, const uint32_t *rank_at)
+{
+    assert(!s->is_sealed && s->position_of_rank == NULL);
+    s->position_of_rank = SIM_NEW(uint32_t, s->group.size);
+    for (uint32_t p = 0; p < s->group.size; p++) {
+        assert(rank_at[p] < s->group.size);
+        s->position_of_rank[rank_at[p]] = p;
+    }
+}
+
+uint32_t net_schedule_add_program(net_schedule *s)
+{
+    assert(!s->is_sealed);
+    SIM_GROW(s->program, s->program_capacity, s->program_count + 1);
+    s->program[s->program_count] = (struct program_builder){0};
+    return s->program_count++;
+}
+
+void net_schedule_set_roles(net_schedule *s, const uint32_t *program_of_rank)
+{
+    assert(!s->is_sealed && s->program_of_rank == NULL);
+    s->program_of_rank = copy_ranks(s, program_of_rank);
+}
+
+static uint32_t add_peer(net_schedule *s, struct net_peer peer)
+{
+    assert(!s->is_sealed);
+    SIM_GROW(s->peer, s->peer_capacity, s->peer_count + 1);
+    s->peer[s->peer_count] = peer;
+    return s->peer_count++;
+}
+
+uint32_t net_peer_hops(net_schedule *s, const int32_t hops[TOPO_AXES_MAX])
+{
+    struct net_peer peer = {.kind = NET_PEER_HOPS, .port = NET_NONE};
+    uint32_t steps = 0;
+    for (uint32_t a = 0; a < topo_axes(s->topology); a++) {
+        peer.step[a] = hops[a];
+        steps += (uint32_t)(hops[a] < 0 ? -hops[a] : hops[a]);
+        if (hops[a] != 0) peer.port = 2 * a + (hops[a] < 0);
+    }
+    if (steps != 1) peer.port = NET_NONE;
+    return add_peer(s, peer);
+}
+
+uint32_t net_peer_digits(net_schedule *s, const int32_t *digits)
+{
+    struct net_peer peer = {.kind = NET_PEER_DIGITS, .port = NET_NONE};
+    for (uint32_t i = 0; i < s->group.factor_count; i++)
+        peer.step[i] = digits[i];
+    return add_peer(s, peer);
+}
+
+uint32_t net_peer_ranks(net_schedule *s, const uint32_t *rank)
+{
+    return add_peer(s, (struct net_peer){
+                           .kind = NET_PEER_RANKS, .rank = copy_ranks(s, rank), .port = NET_NONE});
+}
+
+uint32_t net_peer_chip(net_schedule *s, topo_chip_id chip)
+{
+    return add_peer(s, (struct net_peer){.kind = NET_PEER_CHIP, .chip = chip, .port = NET_NONE});
+}
+
+uint32_t net_guard_add(net_schedule *s, uint32_t axis, uint32_t low, uint32_t high)
+{
+    assert(!s->is_sealed);
+    SIM_GROW(s->guard, s->guard_capacity, s->guard_count + 1);
+    s->guard[s->guard_count] = (struct net_guard){axis, low, high};
+    return s->guard_count++;
+}
+
+uint32_t net_chunk_add(net_schedule *s, struct net_chunk chunk)
+{
+    assert(!s->is_sealed);
+    SIM_GROW(s->chunk, s->chunk_capacity, s->chunk_count + 1);
+    s->chunk[s->chunk_count] = chunk;
+    return s->chunk_count++;
+}
+
+net_op_id net_op_add(net_schedule *s, uint32_t program, struct net_op op)
+{
+    assert(!s->is_sealed && program < s->program_count);
+    struct program_builder *p = &s->program[program];
+    SIM_GROW(p->op, p->op_capacity, p->view.op_count + 1);
+    p->op[p->view.op_count] = op;
+    if (op.kind == NET_OP_CALL && op.call_id >= s->call_count) s->call_count = op.call_id + 1;
+    return p->view.op_count++;
+}
+
+void net_op_after(net_schedule *s, uint32_t program, net_op_id op, net_op_id earlier)
+{
+    assert(!s->is_sealed && program < s->program_count);
+    if (earlier == NET_NONE) return;
+    struct program_builder *p = &s->program[program];
+    assert(earlier < op && op < p->view.op_count);
+    SIM_GROW(p->edge, p->edge_capacity, p->edge_count + 1);
+    p->edge[p->edge_count++] = (struct edge){op, earlier};
+}
+
+/* ---- sealing ---- */
+
+static bool is_receive(const struct net_op *op)
+{
+    return op->kind == NET_OP_RECEIVE || op->kind == NET_OP_REDUCE;
+}
+
+static void seal_successors(struct program_builder *p)
+{
+    uint32_t n = p->view.op_count;
+    p->successor_begin = SIM_NEW(uint32_t, (size_t)n + 2);
+    p->successor = SIM_NEW(net_op_id, p->edge_count);
+    uint32_t *fill = p->successor_begin + 1; /* shifted by one while filling */
+    for (uint32_t e = 0; e < p->edge_count; e++)
+        fill[p->edge[e].earlier + 1]++;
+    for (uint32_t i = 0; i < n; i++)
+        fill[i + 1] += fill[i];
+    for (uint32_t e = 0; e < p->edge_count; e++)
+        p->successor[fill[p->edge[e].earlier]++] = p->edge[e].op;
+}
+
+static void seal_waits(struct program_builder *p)
+{
+    uint32_t n = p->view.op_count, roots = 0, guarded = 0;
+    uint32_t *dependencies = SIM_NEW(uint32_t, n);
+    for (uint32_t e = 0; e < p->edge_count; e++)
+        dependencies[p->edge[e].op]++;
+    p->wait_count = SIM_NEW(uint8_t, n);
+    p->root = SIM_NEW(net_op_id, n);
+    p->guarded_receive = SIM_NEW(net_op_id, n);
+    for (uint32_t i = 0; i < n; i++) {
+        assert(dependencies[i] <= DEPENDENCIES_MAX);
+        if (dependencies[i] == 0) p->root[roots++] = i;
+        if (is_receive(&p->op[i]) && p->op[i].guard != NET_NONE) p->guarded_receive[guarded++] = i;
+        p->wait_count[i] =
+            (uint8_t)((dependencies[i] > 0 ? dependencies[i] : 1) + is_receive(&p->op[i]));
+    }
+    sim_free(dependencies);
+    p->view.root_count = roots;
+    p->view.guarded_receive_count = guarded;
+}
+
+static void seal_indexes(const net_schedule *s, struct program_builder *p)
+{
+    uint32_t n = p->view.op_count, tags = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (is_receive(&p->op[i]) && p->op[i].tag >= tags) tags = p->op[i].tag + 1;
+    p->view.tag_count = tags;
+    p->receive_of_tag = SIM_NEW(net_op_id, tags);
+    p->op_of_call = SIM_NEW(net_op_id, s->call_count);
+    for (uint32_t i = 0; i < tags; i++)
+        p->receive_of_tag[i] = NET_NONE;
+    for (uint32_t i = 0; i < s->call_count; i++)
+        p->op_of_call[i] = NET_NONE;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct net_op *op = &p->op[i];
+        assert(op->guard == NET_NONE || op->guard < s->guard_count);
+        assert(op->chunk == NET_NONE || op->chunk < s->chunk_count);
+        if (is_receive(op)) {
+            assert(p->receive_of_tag[op->tag] == NET_NONE);
+            p->receive_of_tag[op->tag] = i;
+        }
+        if (op->kind == NET_OP_CALL) {
+            assert(p->op_of_call[op->call_id] == NET_NONE);
+            p->op_of_call[op->call_id] = i;
+        }
+        if (is_receive(op) || op->kind == NET_OP_SEND) assert(op->peer < s->peer_count);
+    }
+}
+
+void net_schedule_seal(net_schedule *s)
+{
+    assert(!s->is_sealed);
+    for (uint32_t i = 0; i < s->program_count; i++) {
+        struct program_builder *p = &s->program[i];
+        seal_successors(p);
+        seal_waits(p);
+        seal_indexes(s, p);
+        sim_free(p->edge);
+        p->edge = NULL;
+        p->view.op = p->op;
+        p->view.successor_begin = p->successor_begin;
+        p->view.successor = p->successor;
+        p->view.wait_count = p->wait_count;
+        p->view.root = p->root;
+        p->view.guarded_receive = p->guarded_receive;
+        p->view.receive_of_tag = p->receive_of_tag;
+        p->view.op_of_call = p->op_of_call;
+    }
+    for (uint32_t r = 0; s->program_of_rank != NULL && r < s->group.size; r++)
+        assert(s->program_of_rank[r] < s->program_count);
+    s->is_sealed = true;
+}
+
+/* ---- reading ---- */
+
+const topo *net_schedule_topo(const net_schedule *s)
+{
+    return s->topology;
+}
+
+const struct topo_group *net_schedule_group(const net_schedule *s)
+{
+    return &s->group;
+}
+
+uint32_t net_schedule_programs(const net_schedule *s)
+{
+    return s->program_count;
+}
+
+const struct net_program *net_schedule_program(const net_schedule *s, uint32_t program)
+{
+    assert(s->is_sealed && program < s->program_count);
+    return &s->program[program].view;
+}
+
+const struct net_peer *net_schedule_peer(const net_schedule *s, uint32_t peer)
+{
+    assert(peer < s->peer_count);
+    return &s->peer[peer];
+}
+
+const struct net_chunk *net_schedule_chunk(const net_schedule *s, uint32_t chunk)
+{
+    assert(chunk < s->chunk_count);
+    return &s->chunk[chunk];
+}
+
+uint32_t net_schedule_space_axes(const net_schedule *s)
+{
+    return s->position_of_rank != NULL ? 1 : s->group.factor_count;
+}
+
+uint32_t net_schedule_space_extent(const net_schedule *s, uint32_t axis)
+{
+    return s->position_of_rank != NULL ? s->group.size : s->group.factor[axis].extent;
+}
+
+uint32_t net_schedule_calls(const net_schedule *s)
+{
+    return s->call_count;
+}
+
+uint32_t net_role(const net_schedule *s, topo_chip_id chip)
+{
+    if (s->program_of_rank == NULL) return 0;
+    return s->program_of_rank[topo_group_rank(s->topology, &s->group, chip)];
+}
+
+uint32_t net_space_digit(const net_schedule *s, topo_chip_id chip, uint32_t axis)
+{
+    if (s->position_of_rank == NULL) return topo_group_digit(s->topology, &s->group, chip, axis);
+    return s->position_of_rank[topo_group_rank(s->topology, &s->group, chip)];
+}
+
+bool net_op_exists(const net_schedule *s, topo_chip_id chip, const struct net_op *op)
+{
+    if (op->guard == NET_NONE) return true;
+    const struct net_guard *g = &s->guard[op->guard];
+    uint32_t digit = net_space_digit(s, chip, g->axis);
+    return digit >= g->low && digit <= g->high;
+}
+
+static topo_chip_id chip_by_digits(const net_schedule *s, topo_chip_id chip, const int32_t *step)
+{
+    uint32_t rank = 0;
+    for (uint32_t i = s->group.factor_count; i-- > 0;) {
+        int64_t extent = s->group.factor[i].extent;
+        int64_t digit =
+            ((int64_t)topo_group_digit(s->topology, &s->group, chip, i) + step[i]) % extent;
+        rank = rank * (uint32_t)extent + (uint32_t)(digit < 0 ? digit + extent : digit);
+    }
+    return topo_group_chip(s->topology, &s->group, chip, rank);
+}
+
+topo_chip_id net_peer_of(const net_schedule *s, topo_chip_id chip, uint32_t peer)
+{
+    const struct net_peer *p = net_schedule_peer(s, peer);
+    switch (p->kind) {
+    case NET_PEER_HOPS:
+        if (p->port != NET_NONE)
+            return topo_link_to(s->topology, topo_port_link(s->topology, chip, p->port));
+        return topo_translate(s->topology, chip, p->step);
+    case NET_PEER_DIGITS:
+        return chip_by_digits(s, chip, p->step);
+    case NET_PEER_RANKS:
+        return topo_group_chip(s->topology, &s->group, chip,
+                               p->rank[topo_group_rank(s->topology, &s->group, chip)]);
+    case NET_PEER_CHIP:
+        return p->chip;
+    }
+    assert(false);
+    return 0;
+}
+
+uint64_t net_schedule_state_bytes(const net_schedule *s)
+{
+    uint64_t chips = topo_chips(s->topology);
+    if (s->program_of_rank == NULL)
+        return s->program_count == 0 ? 0 : chips * s->program[0].view.op_count;
+    uint64_t groups = chips / s->group.size, bytes = 0;
+    for (uint32_t r = 0; r < s->group.size; r++)
+        bytes += groups * s->program[s->program_of_rank[r]].view.op_count;
+    return bytes;
+}

@@ -1,0 +1,4 @@
+podsim_unit_test(net_maxmin_test netsim)
+podsim_unit_test(net_calendar_test netsim)
+podsim_unit_test(net_run_test netsim)
+podsim_property_test(net_random_test netsim)
