@@ -1,0 +1,241 @@
+/*
+ * Lower bounds: what no algorithm and no engine can beat, with every group of the slice active at
+ * once.
+ *
+ * Latency. Some chip needs something of the farthest other chip of its group: that many hops.
+ *
+ * Bytes, each divided by the link rate W; V is the buffer, n the group, and "axes" are those the
+ * group has factors on.
+ *
+ *   ports  A chip sends (reduce-scatter) or receives (all-gather, all-to-all) at least V (n-1)/n,
+ * and receives at least V in an all-reduce, through the ports it has; the chip with the fewest
+ * decides. links  Only a step along one of the group's axes changes a chip's rank. A shard that
+ * reaches n-1 other ranks crosses n-1 such links at least (a tree over n points has n-1 edges), so
+ * an all-gather needs N (n-1) V/n byte-hops of the links along those axes; reduce-scatter is its
+ * mirror image; an all-reduce is a reduction and a broadcast of each byte: twice that; all-to-all
+ * needs V/n times the distance of each pair. cuts   A plane across a whole axis of k (two planes
+ * when it wraps) parts each group into j and k-j of its k positions. All-gather and reduce-scatter
+ * move the larger side's shards across, all-reduce all of V, all-to-all V/n for each pair that is
+ * parted.
+ *
+ * Engines round each message to whole picoseconds, so a chain of 2n messages can end n ps early:
+ * the bound gives way by as much.
+ *
+ * Sources: Patarasuk & Yuan, J. Parallel Distrib. Comput. 69(2), 2009 (2(n-1)/n); Dally & Towles,
+ * Principles and Practices of Interconnection Networks, 2004, chapter 3 (cuts and channel load).
+ */
+#include <math.h>
+
+#include "base/arena.h"
+#include "collectives/coll_internal.h"
+#include "topo/route.h"
+
+struct terms {
+    double seconds;
+    const char *name;
+};
+
+static void raise_to(struct terms *worst, double seconds, const char *name)
+{
+    if (seconds <= worst->seconds) return;
+    worst->seconds = seconds;
+    worst->name = name;
+}
+
+/* ---- distances along one factor ---- */
+
+static uint32_t hops_between(const topo *t, const struct topo_factor *f, uint32_t i, uint32_t j)
+{
+    uint32_t size = topo_axis_size(t, f->axis), apart = (i > j ? i - j : j - i) * f->stride;
+    return topo_axis_is_wrapped(t, f->axis) && size - apart < apart ? size - apart : apart;
+}
+
+/* Farthest pair, and the sum over ordered pairs, of a factor's positions. */
+static void factor_distances(const topo *t, const struct topo_factor *f, uint32_t *farthest,
+                             double *sum)
+{
+    *farthest = 0;
+    *sum = 0;
+    for (uint32_t apart = 1; apart < f->extent; apart++) {
+        uint32_t hops = hops_between(t, f, 0, apart);
+        if (hops > *farthest) *farthest = hops;
+        *sum += 2.0 * (f->extent - apart) * hops;
+    }
+}
+
+/* Two factors of one axis could bring chips nearer than the sum says: then only the farther counts.
+ */
+static double farthest_hops(const topo *t, const struct topo_group *group)
+{
+    uint32_t axis_hops[TOPO_AXES_MAX] = {0};
+    for (uint32_t i = 0; i < group->factor_count; i++) {
+        uint32_t hops;
+        double sum;
+        factor_distances(t, &group->factor[i], &hops, &sum);
+        if (hops > axis_hops[group->factor[i].axis]) axis_hops[group->factor[i].axis] = hops;
+    }
+    double total = 0;
+    for (uint32_t a = 0; a < TOPO_AXES_MAX; a++)
+        total += axis_hops[a];
+    return total;
+}
+
+/* Sum of distances over a group's ordered pairs, counted per axis like farthest_hops(). */
+static double pair_hops(const topo *t, const struct topo_group *group)
+{
+    double axis_sum[TOPO_AXES_MAX] = {0}, total = 0;
+    for (uint32_t i = 0; i < group->factor_count; i++) {
+        uint32_t hops;
+        double sum, others = (double)group->size / group->factor[i].extent;
+        factor_distances(t, &group->factor[i], &hops, &sum);
+        sum *= others * others;
+        if (sum > axis_sum[group->factor[i].axis]) axis_sum[group->factor[i].axis] = sum;
+    }
+    for (uint32_t a = 0; a < TOPO_AXES_MAX; a++)
+        total += axis_sum[a];
+    return total;
+}
+
+/* ---- links and ports ---- */
+
+static double links_along(const topo *t, const struct topo_group *group)
+{
+    if (!topo_has_ports(t)) return topo_links(t);
+    bool is_counted[TOPO_AXES_MAX] = {false};
+    double links = 0;
+    for (uint32_t i = 0; i < group->factor_count; i++) {
+        uint32_t axis = group->factor[i].axis, k = topo_axis_size(t, axis);
+        if (is_counted[axis]) continue;
+        is_counted[axis] = true;
+        links += 2.0 * topo_chips(t) / k * (topo_axis_is_wrapped(t, axis) ? k : k - 1);
+    }
+    return links;
+}
+
+/* The chip with the fewest links; on a mesh a corner. */
+static double fewest_ports(const topo *t)
+{
+    if (!topo_has_ports(t)) return topo_chips(t) - 1.0;
+    double ports = 0;
+    for (uint32_t a = 0; a < topo_axes(t); a++)
+        if (topo_axis_size(t, a) > 1) ports += topo_axis_is_wrapped(t, a) ? 2 : 1;
+    return ports;
+}
+
+/* ---- the three byte bounds ---- */
+
+static double port_bytes(enum coll_op op, double bytes, double n)
+{
+    return op == COLL_ALL_REDUCE ? bytes : op == COLL_PERMUTE ? bytes : bytes * (n - 1) / n;
+}
+
+static double link_byte_hops(const topo *t, enum coll_op op, const struct topo_group *group,
+                             double bytes)
+{
+    double n = group->size, groups = topo_chips(t) / n;
+    switch (op) {
+    case COLL_ALL_REDUCE:
+        return groups * 2 * (n - 1) * bytes;
+    case COLL_ALL_GATHER:
+    case COLL_REDUCE_SCATTER:
+        return groups * (n - 1) * bytes;
+    case COLL_ALL_TO_ALL:
+        return groups * bytes / n * (topo_has_ports(t) ? pair_hops(t, group) : n * (n - 1));
+    default:
+        return groups * n * bytes;
+    }
+}
+
+/* Bytes of one group that must cross, one way, a cut that leaves j of k positions on one side. */
+static double cut_bytes(enum coll_op op, double bytes, double n, double k, double j)
+{
+    switch (op) {
+    case COLL_ALL_REDUCE:
+        return bytes;
+    case COLL_ALL_GATHER:
+    case COLL_REDUCE_SCATTER:
+        return bytes * (k - j > j ? k - j : j) / k;
+    case COLL_ALL_TO_ALL:
+        return bytes * n * j * (k - j) / (k * k);
+    default:
+        return 0;
+    }
+}
+
+static void raise_to_cuts(const topo *t, enum coll_op op, const struct topo_group *group,
+                          double bytes, double rate, struct terms *worst)
+{
+    static const char *const names[TOPO_AXES_MAX] = {"cut x", "cut y", "cut z", "cut w"};
+    for (uint32_t i = 0; i < group->factor_count && topo_has_ports(t); i++) {
+        const struct topo_factor *f = &group->factor[i];
+        if (f->extent != topo_axis_size(t, f->axis))
+            continue; /* a split axis has ways round its own cut */
+        double n = group->size, k = f->extent;
+        double links = n / k * (topo_axis_is_wrapped(t, f->axis) ? 2 : 1);
+        double uneven = cut_bytes(op, bytes, n, k, 1),
+               even = cut_bytes(op, bytes, n, k, floor(k / 2));
+        raise_to(worst, (uneven > even ? uneven : even) / (links * rate), names[f->axis]);
+    }
+}
+
+static double fastest_link(const topo *t)
+{
+    return topo_default_link_rate(t);
+}
+
+static struct coll_bound make_bound(double latency_ps, struct terms bytes, double n)
+{
+    double allowed = floor(bytes.seconds * 1e12 - n);
+    struct coll_bound b = {.latency_ps = (sim_ps)latency_ps,
+                           .bytes_ps = allowed > 0 ? (sim_ps)allowed : 0};
+    bool is_latency = b.latency_ps >= b.bytes_ps;
+    b.time_ps = is_latency ? b.latency_ps : b.bytes_ps;
+    b.limited_by = b.time_ps == 0 ? "nothing" : is_latency ? "latency" : bytes.name;
+    return b;
+}
+
+/* A list of messages: each needs its hops; each chip sends and receives through its ports; all
+ * share the links. */
+static struct coll_bound pairs_bound(const topo *t, const struct coll_pairs *pairs)
+{
+    double *sent = SIM_NEW(double, topo_chips(t)), *received = SIM_NEW(double, topo_chips(t));
+    double byte_hops = 0, farthest = 0, rate = fastest_link(t);
+    struct terms worst = {0, "nothing"};
+    for (uint32_t i = 0; i < pairs->count; i++) {
+        uint32_t hops = topo_distance(t, pairs->src[i], pairs->dst[i]);
+        if (hops == 0) continue;
+        if (hops > farthest) farthest = hops;
+        byte_hops += hops * (double)pairs->bytes[i];
+        sent[pairs->src[i]] += (double)pairs->bytes[i];
+        received[pairs->dst[i]] += (double)pairs->bytes[i];
+    }
+    topo_link_id *out = SIM_NEW(topo_link_id, topo_max_degree(t));
+    for (topo_chip_id c = 0; c < topo_chips(t); c++) {
+        double ports = topo_out_links(t, c, out); /* links come in pairs: as many in as out */
+        if (ports > 0)
+            raise_to(&worst, (sent[c] > received[c] ? sent[c] : received[c]) / (ports * rate),
+                     "ports");
+    }
+    if (topo_links(t) > 0) raise_to(&worst, byte_hops / (topo_links(t) * rate), "links");
+    sim_free(out);
+    sim_free(sent);
+    sim_free(received);
+    return make_bound(farthest * (double)topo_default_latency_ps(t), worst, 1);
+}
+
+struct coll_bound coll_lower_bound(const topo *t, const struct coll_spec *spec)
+{
+    struct topo_group group = coll_group_trimmed(&spec->group);
+    if (spec->op == COLL_PERMUTE && spec->pairs != NULL) return pairs_bound(t, spec->pairs);
+    double n = group.size, rate = fastest_link(t),
+           hops = topo_has_ports(t) ? farthest_hops(t, &group) : 1;
+    if (group.size == 1) return (struct coll_bound){.limited_by = "nothing"};
+    if (spec->op == COLL_PERMUTE) hops = 1;
+    struct terms worst = {0, "nothing"};
+    raise_to(&worst,
+             link_byte_hops(t, spec->op, &group, spec->bytes) / (links_along(t, &group) * rate),
+             "links");
+    raise_to(&worst, port_bytes(spec->op, spec->bytes, n) / (fewest_ports(t) * rate), "ports");
+    raise_to_cuts(t, spec->op, &group, spec->bytes, rate, &worst);
+    return make_bound(hops * (double)topo_default_latency_ps(t), worst, n);
+}

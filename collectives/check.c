@@ -1,0 +1,392 @@
+/*
+ * Symbolic execution. A cell is a chunk on a rank: the set of ranks whose contribution it holds, as
+ * a bit set. A message takes a copy of the cells it carries when its send runs; a receive stores or
+ * adds them when it runs.
+ *
+ *   store   what arrives must hold all that is there, and more (equal: the chunk came twice)
+ *   add     what arrives must have nothing in common with what is there (else it was added twice)
+ *
+ * A rank's operations become ready as in the executor; the order among ready ones is
+ * first-in-first-out, last-in-first-out or random, once each. Cost: ranks^2 * parts cells of
+ * ranks/8 bytes (all-to-all: ranks^3 cells), times the orders.
+ */
+#include "collectives/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/rng.h"
+
+enum order { ORDER_FIRST_IN, ORDER_LAST_IN, ORDER_RANDOM, ORDERS };
+
+struct message {
+    bool is_sent;
+    uint32_t cell_count;
+    uint64_t *set; /* [cell_count x words] */
+};
+
+struct checker {
+    const net_schedule *s;
+    const topo *topology;
+    enum coll_op op;
+    enum order order;
+    uint32_t ranks, axes, digits, extent[NET_DIGITS_MAX];
+    uint32_t parts, shards, cells; /* cells = parts * shards, per rank */
+    uint32_t words;                /* 64-bit words of one set */
+    topo_chip_id *chip;            /* [ranks] */
+    uint64_t *have;                /* [ranks x cells x words] */
+    uint8_t **wait;                /* [ranks] wait counts */
+    struct message **inbox;        /* [ranks][tag] */
+    struct {
+        uint32_t rank;
+        net_op_id op;
+    } * ready;
+    uint32_t ready_begin, ready_count, ready_capacity;
+    uint32_t *cell; /* scratch: cells of a chunk */
+    struct sim_rng rng;
+};
+
+static uint64_t *set_of(const struct checker *k, uint32_t rank, uint32_t cell)
+{
+    return k->have + ((size_t)rank * k->cells + cell) * k->words;
+}
+
+/* ---- which cells ---- */
+
+/* Cells of a chunk as seen from `rank`, into k->cell. */
+static uint32_t chunk_cells(const struct checker *k, uint32_t rank, const struct net_chunk *chunk)
+{
+    uint32_t low[NET_DIGITS_MAX], count[NET_DIGITS_MAX], total = 1;
+    for (uint32_t i = 0; i < k->digits; i++) {
+        int64_t extent = k->extent[i];
+        bool is_all = chunk->digit[i] == NET_DIGIT_ALL;
+        int64_t own = net_space_digit(k->s, k->chip[rank], i % k->axes);
+        int64_t digit = is_all ? 0 : (own + chunk->digit[i]) % extent;
+        low[i] = (uint32_t)(digit < 0 ? digit + extent : digit);
+        count[i] = is_all ? (uint32_t)extent : 1;
+        total *= count[i];
+    }
+    uint32_t found = 0;
+    for (uint32_t p = chunk->part_begin; p < chunk->part_begin + chunk->part_count; p++)
+        for (uint32_t j = 0; j < total; j++) {
+            uint32_t shard = 0, rest = j, stride = 1;
+            for (uint32_t i = 0; i < k->digits; i++) {
+                shard += (low[i] + rest % count[i]) * stride;
+                rest /= count[i];
+                stride *= k->extent[i];
+            }
+            k->cell[found++] = p * k->shards + shard;
+        }
+    return found;
+}
+
+/* Position of a rank in the space: the shard it owns. */
+static uint32_t own_shard(const struct checker *k, uint32_t rank)
+{
+    uint32_t shard = 0, stride = 1;
+    for (uint32_t i = 0; i < k->axes; i++) {
+        shard += net_space_digit(k->s, k->chip[rank], i) * stride;
+        stride *= k->extent[i];
+    }
+    return shard;
+}
+
+static uint32_t count_parts(const net_schedule *s)
+{
+    uint32_t parts = 1;
+    for (uint32_t p = 0; p < net_schedule_programs(s); p++) {
+        const struct net_program *program = net_schedule_program(s, p);
+        for (net_op_id i = 0; i < program->op_count; i++) {
+            if (program->op[i].chunk == NET_NONE) continue;
+            const struct net_chunk *c = net_schedule_chunk(s, program->op[i].chunk);
+            if (c->part_begin + c->part_count > parts) parts = c->part_begin + c->part_count;
+        }
+    }
+    return parts;
+}
+
+/* ---- set up and take down ---- */
+
+static const struct net_program *program_of(const struct checker *k, uint32_t rank)
+{
+    return net_schedule_program(k->s, net_role(k->s, k->chip[rank]));
+}
+
+static void push_ready(struct checker *k, uint32_t rank, net_op_id op)
+{
+    SIM_GROW(k->ready, k->ready_capacity, k->ready_count + 1);
+    k->ready[k->ready_count].rank = rank;
+    k->ready[k->ready_count++].op = op;
+}
+
+static void count_down(struct checker *k, uint32_t rank, net_op_id op)
+{
+    assert(k->wait[rank][op] > 0);
+    if (--k->wait[rank][op] == 0) push_ready(k, rank, op);
+}
+
+static void set_bit(uint64_t *set, uint32_t bit)
+{
+    set[bit / 64] |= UINT64_C(1) << bit % 64;
+}
+
+/* All-gather starts with the own shard, all-to-all with the own row, reductions with an own
+ * contribution everywhere. */
+static void init_cells(struct checker *k, uint32_t rank)
+{
+    uint32_t own = own_shard(k, rank), ranks = k->ranks;
+    for (uint32_t cell = 0; cell < k->cells; cell++) {
+        uint32_t shard = cell % k->shards;
+        bool has = true;
+        if (k->op == COLL_ALL_GATHER) has = shard == own;
+        if (k->op == COLL_ALL_TO_ALL) has = shard % ranks == own;
+        if (has) set_bit(set_of(k, rank, cell), rank);
+    }
+}
+
+static void init_rank(struct checker *k, uint32_t rank)
+{
+    const struct net_program *p = program_of(k, rank);
+    k->wait[rank] = SIM_NEW(uint8_t, p->op_count);
+    k->inbox[rank] = SIM_NEW(struct message, p->tag_count);
+    memcpy(k->wait[rank], p->wait_count, p->op_count);
+    for (uint32_t i = 0; i < p->guarded_receive_count; i++) {
+        net_op_id op = p->guarded_receive[i];
+        if (!net_op_exists(k->s, k->chip[rank], &p->op[op])) k->wait[rank][op]--;
+    }
+    init_cells(k, rank);
+    for (uint32_t i = 0; i < p->root_count; i++)
+        count_down(k, rank, p->root[i]);
+}
+
+static void init(struct checker *k, const net_schedule *s, enum coll_op op, topo_chip_id member,
+                 enum order order)
+{
+    *k = (struct checker){.s = s, .topology = net_schedule_topo(s), .op = op, .order = order};
+    const struct topo_group *group = net_schedule_group(s);
+    k->ranks = group->size;
+    k->axes = net_schedule_space_axes(s);
+    k->digits = op == COLL_ALL_TO_ALL ? 2 * k->axes : k->axes;
+    k->shards = 1;
+    for (uint32_t i = 0; i < k->digits; i++) {
+        k->extent[i] = net_schedule_space_extent(s, i % k->axes);
+        k->shards *= k->extent[i];
+    }
+    k->parts = count_parts(s);
+    k->cells = k->parts * k->shards;
+    k->words = (k->ranks + 63) / 64;
+    k->chip = SIM_NEW(topo_chip_id, k->ranks);
+    for (uint32_t r = 0; r < k->ranks; r++)
+        k->chip[r] = topo_group_chip(k->topology, group, member, r);
+    k->have = SIM_NEW(uint64_t, (size_t)k->ranks * k->cells * k->words);
+    k->cell = SIM_NEW(uint32_t, k->cells);
+    k->wait = SIM_NEW(uint8_t *, k->ranks);
+    k->inbox = SIM_NEW(struct message *, k->ranks);
+    sim_rng_init(&k->rng, 1, order);
+    for (uint32_t r = 0; r < k->ranks; r++)
+        init_rank(k, r);
+}
+
+static void release(struct checker *k)
+{
+    for (uint32_t r = 0; r < k->ranks; r++) {
+        for (uint32_t i = 0; i < program_of(k, r)->tag_count; i++)
+            sim_free(k->inbox[r][i].set);
+        sim_free(k->inbox[r]);
+        sim_free(k->wait[r]);
+    }
+    sim_free(k->chip);
+    sim_free(k->have);
+    sim_free(k->cell);
+    sim_free(k->wait);
+    sim_free(k->inbox);
+    sim_free(k->ready);
+}
+
+/* ---- operations ---- */
+
+static enum sim_status fault(const struct checker *k, uint32_t rank, net_op_id op,
+                             struct sim_error *err, const char *what)
+{
+    char chip[48];
+    return sim_error_set(err, SIM_EDATA, "%s: chip %s, operation %u: %s", coll_op_names[k->op],
+                         topo_chip_format(k->topology, k->chip[rank], chip), op, what);
+}
+
+static bool is_empty(const uint64_t *set, uint32_t words)
+{
+    for (uint32_t w = 0; w < words; w++)
+        if (set[w] != 0) return false;
+    return true;
+}
+
+static enum sim_status run_send(struct checker *k, uint32_t rank, net_op_id id,
+                                const struct net_op *op, struct sim_error *err)
+{
+    const struct topo_group *group = net_schedule_group(k->s);
+    topo_chip_id to = net_peer_of(k->s, k->chip[rank], op->peer);
+    uint32_t peer = topo_group_rank(k->topology, group, to);
+    if (k->chip[peer] != to) return fault(k, rank, id, err, "sends to a chip outside its group");
+    if (op->tag >= program_of(k, peer)->tag_count ||
+        program_of(k, peer)->receive_of_tag[op->tag] == NET_NONE)
+        return fault(k, rank, id, err, "nobody receives this message");
+    struct message *m = &k->inbox[peer][op->tag];
+    if (m->is_sent)
+        return fault(k, rank, id, err, "the receiver got this message from somebody else already");
+    m->is_sent = true;
+    m->cell_count = chunk_cells(k, rank, net_schedule_chunk(k->s, op->chunk));
+    m->set = SIM_NEW(uint64_t, (size_t)m->cell_count * k->words);
+    for (uint32_t i = 0; i < m->cell_count; i++) {
+        const uint64_t *set = set_of(k, rank, k->cell[i]);
+        if (is_empty(set, k->words))
+            return fault(k, rank, id, err, "sends a chunk it does not have");
+        memcpy(m->set + (size_t)i * k->words, set, k->words * sizeof *set);
+    }
+    count_down(k, peer, program_of(k, peer)->receive_of_tag[op->tag]);
+    return SIM_OK;
+}
+
+static enum sim_status merge(struct checker *k, uint32_t rank, net_op_id id, bool is_reduce,
+                             uint64_t *have, const uint64_t *got, struct sim_error *err)
+{
+    bool is_equal = memcmp(have, got, k->words * sizeof *have) == 0;
+    if (!is_reduce && is_equal) return fault(k, rank, id, err, "a chunk comes twice");
+    for (uint32_t w = 0; w < k->words; w++) {
+        if (is_reduce && (have[w] & got[w]) != 0)
+            return fault(k, rank, id, err, "a contribution is added twice");
+        if (!is_reduce && (have[w] & ~got[w]) != 0)
+            return fault(k, rank, id, err,
+                         "a chunk is overwritten by one that lacks a contribution");
+        have[w] |= got[w];
+    }
+    return SIM_OK;
+}
+
+static enum sim_status run_receive(struct checker *k, uint32_t rank, net_op_id id,
+                                   const struct net_op *op, struct sim_error *err)
+{
+    struct message *m = &k->inbox[rank][op->tag];
+    uint32_t count = chunk_cells(k, rank, net_schedule_chunk(k->s, op->chunk));
+    if (count != m->cell_count)
+        return fault(k, rank, id, err, "the message has another size than expected");
+    for (uint32_t i = 0; i < count; i++)
+        SIM_TRY(merge(k, rank, id, op->kind == NET_OP_REDUCE, set_of(k, rank, k->cell[i]),
+                      m->set + (size_t)i * k->words, err));
+    return SIM_OK;
+}
+
+static enum sim_status run_op(struct checker *k, uint32_t rank, net_op_id id, struct sim_error *err)
+{
+    const struct net_program *p = program_of(k, rank);
+    const struct net_op *op = &p->op[id];
+    if (net_op_exists(k->s, k->chip[rank], op)) {
+        if (op->kind == NET_OP_SEND) SIM_TRY(run_send(k, rank, id, op, err));
+        if (op->kind == NET_OP_RECEIVE || op->kind == NET_OP_REDUCE)
+            SIM_TRY(run_receive(k, rank, id, op, err));
+    }
+    for (uint32_t i = p->successor_begin[id]; i < p->successor_begin[id + 1]; i++)
+        count_down(k, rank, p->successor[i]);
+    return SIM_OK;
+}
+
+/* Take one ready operation off by the order under test. */
+static void pick(struct checker *k, uint32_t *rank, net_op_id *op)
+{
+    uint32_t live = k->ready_count - k->ready_begin, at = k->ready_begin;
+    if (k->order == ORDER_LAST_IN) at = k->ready_count - 1;
+    if (k->order == ORDER_RANDOM) at += (uint32_t)sim_rng_below(&k->rng, live);
+    *rank = k->ready[at].rank;
+    *op = k->ready[at].op;
+    if (k->order == ORDER_FIRST_IN)
+        k->ready_begin++;
+    else
+        k->ready[at] = k->ready[--k->ready_count];
+}
+
+/* ---- the verdict ---- */
+
+static bool is_wanted(const struct checker *k, uint32_t rank, uint32_t cell, uint32_t contributor)
+{
+    uint32_t shard = cell % k->shards;
+    switch (k->op) {
+    case COLL_ALL_REDUCE:
+        return true;
+    case COLL_ALL_GATHER:
+        return own_shard(k, contributor) == shard;
+    case COLL_REDUCE_SCATTER:
+        return true;
+    case COLL_ALL_TO_ALL:
+        return own_shard(k, contributor) == shard % k->ranks;
+    default:
+        return contributor == rank;
+    }
+}
+
+/* Must this rank hold this cell at the end? What else it holds is its own affair. */
+static bool must_hold(const struct checker *k, uint32_t rank, uint32_t cell)
+{
+    uint32_t shard = cell % k->shards;
+    if (k->op == COLL_REDUCE_SCATTER) return shard == own_shard(k, rank);
+    if (k->op == COLL_ALL_TO_ALL) return shard / k->ranks == own_shard(k, rank);
+    return true;
+}
+
+static enum sim_status judge(const struct checker *k, struct sim_error *err)
+{
+    for (uint32_t rank = 0; rank < k->ranks; rank++) {
+        for (uint32_t cell = 0; cell < k->cells; cell++) {
+            if (!must_hold(k, rank, cell)) continue;
+            const uint64_t *set = set_of(k, rank, cell);
+            for (uint32_t c = 0; c < k->ranks; c++) {
+                bool has = set[c / 64] >> c % 64 & 1;
+                if (has == is_wanted(k, rank, cell, c)) continue;
+                char chip[48], other[48];
+                return sim_error_set(
+                    err, SIM_EDATA,
+                    "%s: at the end chip %s, shard %u of part %u %s the contribution of chip %s",
+                    coll_op_names[k->op], topo_chip_format(k->topology, k->chip[rank], chip),
+                    cell % k->shards, cell / k->shards, has ? "has in excess" : "lacks",
+                    topo_chip_format(k->topology, k->chip[c], other));
+            }
+        }
+    }
+    return SIM_OK;
+}
+
+static enum sim_status find_unfinished(const struct checker *k, struct sim_error *err)
+{
+    for (uint32_t rank = 0; rank < k->ranks; rank++)
+        for (net_op_id op = 0; op < program_of(k, rank)->op_count; op++)
+            if (k->wait[rank][op] > 0) return fault(k, rank, op, err, "waits for ever");
+    return SIM_OK;
+}
+
+static enum sim_status check_group(const net_schedule *s, enum coll_op op, topo_chip_id member,
+                                   enum order order, struct sim_error *err)
+{
+    struct checker k;
+    init(&k, s, op, member, order);
+    enum sim_status status = SIM_OK;
+    while (status == SIM_OK && k.ready_begin < k.ready_count) {
+        uint32_t rank;
+        net_op_id id;
+        pick(&k, &rank, &id);
+        status = run_op(&k, rank, id, err);
+    }
+    if (status == SIM_OK) status = find_unfinished(&k, err);
+    if (status == SIM_OK) status = judge(&k, err);
+    release(&k);
+    return status;
+}
+
+enum sim_status coll_check(const net_schedule *schedule, enum coll_op op, struct sim_error *err)
+{
+    assert(op != COLL_PERMUTE); /* a permute carries no chunks: its messages are its meaning */
+    topo_chip_id last = topo_chips(net_schedule_topo(schedule)) - 1;
+    for (int order = 0; order < ORDERS; order++) {
+        SIM_TRY(check_group(schedule, op, 0, (enum order)order, err));
+        SIM_TRY(check_group(schedule, op, last, (enum order)order, err));
+    }
+    return SIM_OK;
+}

@@ -1,0 +1,138 @@
+/*
+ * Names, dispatch, and what the algorithms share.
+ */
+#include "collectives/coll.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#include "collectives/coll_internal.h"
+
+const char *const coll_op_names[COLL_OPS + 1] = {"all-reduce", "all-gather", "reduce-scatter",
+                                                 "all-to-all", "permute",    NULL};
+const char *const coll_algorithm_names[COLL_ALGORITHMS + 1] = {
+    "ring", "bidirectional-ring", "short-ring", "bucket", "direct", NULL};
+
+typedef net_schedule *(*build_fn)(const topo *, const struct coll_spec *);
+typedef struct coll_cost (*cost_fn)(const topo *, const struct coll_spec *);
+
+static const struct {
+    build_fn build;
+    cost_fn cost;
+} algorithms[COLL_ALGORITHMS] = {
+    [COLL_RING] = {coll_ring_build, coll_ring_cost},
+    [COLL_BIDIRECTIONAL_RING] = {coll_ring_build, coll_ring_cost},
+    [COLL_SHORT_RING] = {coll_ring_build, coll_ring_cost},
+    [COLL_BUCKET] = {coll_bucket_build, coll_bucket_cost},
+    [COLL_DIRECT] = {coll_direct_build, coll_direct_cost},
+};
+
+bool coll_algorithm_fits(enum coll_op op, enum coll_algorithm algorithm)
+{
+    if (op == COLL_ALL_TO_ALL || op == COLL_PERMUTE) return algorithm == COLL_DIRECT;
+    return true;
+}
+
+enum sim_status coll_build(const topo *t, const struct coll_spec *spec, struct sim_error *err,
+                           net_schedule **out)
+{
+    if (!coll_algorithm_fits(spec->op, spec->algorithm))
+        return sim_error_set(err, SIM_EUSAGE, "algorithm %s does not do %s, want direct",
+                             coll_algorithm_names[spec->algorithm], coll_op_names[spec->op]);
+    net_schedule *s = spec->op == COLL_PERMUTE ? coll_permute_build(t, spec)
+                                               : algorithms[spec->algorithm].build(t, spec);
+    net_schedule_seal(s);
+    *out = s;
+    return SIM_OK;
+}
+
+struct coll_cost coll_closed_form(const topo *t, const struct coll_spec *spec)
+{
+    if (spec->op == COLL_PERMUTE) return coll_permute_cost(t, spec);
+    return algorithms[spec->algorithm].cost(t, spec);
+}
+
+double coll_bus_factor(enum coll_op op, uint32_t ranks)
+{
+    double n = ranks;
+    switch (op) {
+    case COLL_ALL_REDUCE:
+        return 2 * (n - 1) / n;
+    case COLL_ALL_GATHER:
+    case COLL_REDUCE_SCATTER:
+    case COLL_ALL_TO_ALL:
+        return (n - 1) / n;
+    default:
+        return 1;
+    }
+}
+
+enum coll_algorithm coll_choose(const topo *t, const struct coll_spec *spec)
+{
+    struct coll_spec candidate = *spec;
+    enum coll_algorithm best = COLL_ALGORITHMS;
+    sim_ps best_ps = 0;
+    for (int a = 0; a < COLL_ALGORITHMS; a++) {
+        if (!coll_algorithm_fits(spec->op, (enum coll_algorithm)a)) continue;
+        candidate.algorithm = (enum coll_algorithm)a;
+        sim_ps ps = coll_closed_form(t, &candidate).time_ps;
+        if (best == COLL_ALGORITHMS || ps < best_ps) {
+            best = (enum coll_algorithm)a;
+            best_ps = ps;
+        }
+    }
+    assert(best != COLL_ALGORITHMS);
+    return best;
+}
+
+/* ---- shared by the algorithms ---- */
+
+struct coll_network coll_network_of(const topo *t)
+{
+    return (struct coll_network){topo_default_link_rate(t), (double)topo_default_latency_ps(t)};
+}
+
+struct topo_group coll_group_trimmed(const struct topo_group *group)
+{
+    struct topo_group trimmed = {.size = group->size};
+    for (uint32_t i = 0; i < group->factor_count; i++)
+        if (group->factor[i].extent > 1) trimmed.factor[trimmed.factor_count++] = group->factor[i];
+    return trimmed;
+}
+
+struct coll_pass coll_pass_along(net_schedule *s, uint32_t factor, enum coll_pass_kind kind,
+                                 int32_t direction)
+{
+    struct coll_pass pass = {.kind = kind, .axis = factor, .direction = direction};
+    const struct topo_factor *f = &net_schedule_group(s)->factor[factor];
+    for (int side = 0; side < 2; side++) {
+        int32_t sign = side == 0 ? 1 : -1, step[TOPO_FACTORS_MAX] = {0};
+        if (topo_has_ports(net_schedule_topo(s))) {
+            step[f->axis] = sign * (int32_t)f->stride;
+            pass.peer[side] = net_peer_hops(s, step);
+        } else {
+            step[factor] = sign;
+            pass.peer[side] = net_peer_digits(s, step);
+        }
+    }
+    return pass;
+}
+
+void coll_lane_write(net_schedule *s, enum coll_op op, uint32_t part_begin, uint32_t part_count,
+                     double bytes, uint32_t *next_tag, const struct coll_pass *pass,
+                     uint32_t pass_count)
+{
+    struct coll_lane lane;
+    coll_lane_init(&lane, s, part_begin, part_count, bytes, next_tag, op != COLL_ALL_GATHER);
+    if (op != COLL_ALL_GATHER)
+        for (uint32_t i = pass_count; i-- > 0;)
+            coll_pass_reduce_scatter(&lane, &pass[i]);
+    if (op != COLL_REDUCE_SCATTER)
+        for (uint32_t i = 0; i < pass_count; i++)
+            coll_pass_gather(&lane, &pass[i]);
+}
+
+struct coll_cost coll_cost_make(double latency_ps, double bytes_ps, bool is_exact)
+{
+    return (struct coll_cost){llrint(latency_ps + bytes_ps), llrint(latency_ps), is_exact};
+}

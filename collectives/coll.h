@@ -1,0 +1,63 @@
+/**
+ * Collectives: operations, algorithms, and schedules for them over groups of chips.
+ *
+ * Bytes follow nccl-tests: the whole (unsharded) buffer for all-reduce, all-gather, reduce-scatter;
+ * the send buffer of one chip for all-to-all and permute.
+ */
+#ifndef PODSIM_COLLECTIVES_COLL_H
+#define PODSIM_COLLECTIVES_COLL_H
+
+#include "base/error.h"
+#include "netsim/schedule.h"
+#include "topo/group.h"
+
+enum coll_op {
+    COLL_ALL_REDUCE,
+    COLL_ALL_GATHER,
+    COLL_REDUCE_SCATTER,
+    COLL_ALL_TO_ALL,
+    COLL_PERMUTE,
+    COLL_OPS
+};
+extern const char *const coll_op_names[COLL_OPS + 1];
+
+enum coll_algorithm {
+    COLL_RING,               /* one direction around a Hamiltonian cycle; both ways on a line */
+    COLL_BIDIRECTIONAL_RING, /* half of the buffer each way, n-1 steps */
+    COLL_SHORT_RING,         /* own shard both ways, ceil((n-1)/2) steps */
+    COLL_BUCKET, /* axis by axis, 2d colours starting on different axes and directions */
+    COLL_DIRECT, /* every chip to every other, all at once */
+    COLL_ALGORITHMS
+};
+extern const char *const coll_algorithm_names[COLL_ALGORITHMS + 1];
+
+/** Messages of a permute: [count] each; chips are ids. */
+struct coll_pairs {
+    uint32_t count;
+    topo_chip_id *src, *dst;
+    uint64_t *bytes;
+};
+
+struct coll_spec {
+    enum coll_op op;
+    enum coll_algorithm algorithm;
+    struct topo_group group;
+    double bytes;
+    const struct coll_pairs
+        *pairs; /* COLL_PERMUTE only; NULL: each rank to the next one (wrapping) */
+};
+
+bool coll_algorithm_fits(enum coll_op op, enum coll_algorithm algorithm);
+
+/** A sealed schedule. Errors: SIM_EDATA when the algorithm does not do the operation. */
+SIM_MUST_CHECK enum sim_status coll_build(const topo *t, const struct coll_spec *spec,
+                                          struct sim_error *err, net_schedule **out);
+
+/** busbw = algbw * factor: 2(n-1)/n all-reduce, (n-1)/n all-gather, reduce-scatter, all-to-all,
+ * else 1. */
+double coll_bus_factor(enum coll_op op, uint32_t ranks);
+
+/** The algorithm whose closed form is lowest for this spec (its `algorithm` is ignored). */
+enum coll_algorithm coll_choose(const topo *t, const struct coll_spec *spec);
+
+#endif

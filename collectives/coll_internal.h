@@ -1,0 +1,42 @@
+/** What the files of collectives/ share: one builder and one closed form per algorithm, and lane
+ * helpers. */
+#ifndef PODSIM_COLLECTIVES_COLL_INTERNAL_H
+#define PODSIM_COLLECTIVES_COLL_INTERNAL_H
+
+#include "collectives/coll.h"
+#include "collectives/cost.h"
+#include "collectives/pass.h"
+
+/** What is known of a group's links when closed forms are asked: tori and meshes have one rate and
+ * latency. */
+struct coll_network {
+    double bytes_per_s;
+    double hop_ps;
+};
+struct coll_network coll_network_of(const topo *t);
+
+/** Factors of the group longer than 1. */
+struct topo_group coll_group_trimmed(const struct topo_group *group);
+
+/** Peers of an axis of the space that is factor `factor`: one step each way. */
+struct coll_pass coll_pass_along(net_schedule *s, uint32_t factor, enum coll_pass_kind kind,
+                                 int32_t direction);
+
+/** All of an operation for one lane: reduce-scatter backwards over `pass`, gather forwards. */
+void coll_lane_write(net_schedule *s, enum coll_op op, uint32_t part_begin, uint32_t part_count,
+                     double bytes, uint32_t *next_tag, const struct coll_pass *pass,
+                     uint32_t pass_count);
+
+/** From the two terms of a form; rounded to the picosecond. */
+struct coll_cost coll_cost_make(double latency_ps, double bytes_ps, bool is_exact);
+
+net_schedule *coll_ring_build(const topo *t, const struct coll_spec *spec);
+struct coll_cost coll_ring_cost(const topo *t, const struct coll_spec *spec);
+net_schedule *coll_bucket_build(const topo *t, const struct coll_spec *spec);
+struct coll_cost coll_bucket_cost(const topo *t, const struct coll_spec *spec);
+net_schedule *coll_direct_build(const topo *t, const struct coll_spec *spec);
+struct coll_cost coll_direct_cost(const topo *t, const struct coll_spec *spec);
+net_schedule *coll_permute_build(const topo *t, const struct coll_spec *spec);
+struct coll_cost coll_permute_cost(const topo *t, const struct coll_spec *spec);
+
+#endif

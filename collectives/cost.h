@@ -1,0 +1,30 @@
+/**
+ * Closed forms and bounds: what a collective takes on an idle network, and what no algorithm can
+ * beat.
+ */
+#ifndef PODSIM_COLLECTIVES_COST_H
+#define PODSIM_COLLECTIVES_COST_H
+
+#include "collectives/coll.h"
+
+struct coll_cost {
+    sim_ps time_ps;
+    sim_ps latency_ps; /* the part of time_ps that is hops */
+    bool is_exact; /* the form holds on an idle healthy network to rounding; else an estimate for
+                      choosing */
+};
+
+/** Without launch or send overhead. */
+struct coll_cost coll_closed_form(const topo *t, const struct coll_spec *spec);
+
+struct coll_bound {
+    sim_ps time_ps;    /* the larger of the two */
+    sim_ps latency_ps; /* the farthest pair's hops (twice through a root where that is shorter) */
+    sim_ps bytes_ps;   /* the tightest of: ports of one chip, all links together, cuts */
+    const char *limited_by; /* "latency", "ports", "links", "cut x" ... */
+};
+
+/** No engine and no algorithm is faster. Source of the forms: see cost.c. */
+struct coll_bound coll_lower_bound(const topo *t, const struct coll_spec *spec);
+
+#endif

@@ -1,0 +1,85 @@
+/*
+ * Permute: any set of messages at once.
+ *
+ * Without a list every rank sends its buffer to the next rank (the last to the first). With a list
+ * each row is a message; several may leave or reach one chip and then share its links; a message to
+ * its own chip takes no time.
+ *
+ *   shift by one around a wrapped axis   a + V/W
+ */
+#include "base/arena.h"
+#include "collectives/coll_internal.h"
+
+static net_schedule *build_shift(const topo *t, const struct topo_group *group, double bytes)
+{
+    net_schedule *s = net_schedule_create(t, group);
+    net_schedule_add_program(s);
+    uint32_t n = group->size, *next = SIM_NEW(uint32_t, n), *previous = SIM_NEW(uint32_t, n);
+    if (n > 1) {
+        for (uint32_t r = 0; r < n; r++) {
+            next[r] = (r + 1) % n;
+            previous[r] = (r + n - 1) % n;
+        }
+        struct net_op send = {.kind = NET_OP_SEND,
+                              .peer = net_peer_ranks(s, next),
+                              .guard = NET_NONE,
+                              .chunk = NET_NONE,
+                              .bytes = bytes};
+        net_op_add(s, 0, send);
+        struct net_op receive = send;
+        receive.kind = NET_OP_RECEIVE;
+        receive.peer = net_peer_ranks(s, previous);
+        net_op_add(s, 0, receive);
+    }
+    sim_free(next);
+    sim_free(previous);
+    return s;
+}
+
+/* Program 0 is for chips without messages; each chip with some has its own. */
+static uint32_t program_of_chip(net_schedule *s, uint32_t *role, topo_chip_id chip)
+{
+    if (role[chip] == 0) role[chip] = net_schedule_add_program(s);
+    return role[chip];
+}
+
+static net_schedule *build_list(const topo *t, const struct coll_pairs *pairs)
+{
+    struct topo_group all = topo_group_all(t);
+    net_schedule *s = net_schedule_create(t, &all);
+    uint32_t *role = SIM_NEW(uint32_t, topo_chips(t)), *next_tag = SIM_NEW(uint32_t, topo_chips(t));
+    net_schedule_add_program(s);
+    for (uint32_t i = 0; i < pairs->count; i++) {
+        struct net_op op = {.kind = NET_OP_SEND, .guard = NET_NONE, .chunk = NET_NONE};
+        op.tag = next_tag[pairs->dst[i]]++;
+        op.bytes = (double)pairs->bytes[i];
+        op.peer = net_peer_chip(s, pairs->dst[i]);
+        net_op_add(s, program_of_chip(s, role, pairs->src[i]), op);
+        op.kind = NET_OP_RECEIVE;
+        op.peer = net_peer_chip(s, pairs->src[i]);
+        net_op_add(s, program_of_chip(s, role, pairs->dst[i]), op);
+    }
+    net_schedule_set_roles(s, role);
+    sim_free(role);
+    sim_free(next_tag);
+    return s;
+}
+
+net_schedule *coll_permute_build(const topo *t, const struct coll_spec *spec)
+{
+    if (spec->pairs != NULL) return build_list(t, spec->pairs);
+    struct topo_group group = coll_group_trimmed(&spec->group);
+    return build_shift(t, &group, spec->bytes);
+}
+
+struct coll_cost coll_permute_cost(const topo *t, const struct coll_spec *spec)
+{
+    struct topo_group group = coll_group_trimmed(&spec->group);
+    struct coll_network net = coll_network_of(t);
+    if (spec->pairs == NULL && group.size == 1) return coll_cost_make(0, 0, true);
+    bool is_ring = group.factor_count == 1 && group.factor[0].stride == 1 &&
+                   topo_factor_is_ring(t, &group.factor[0]);
+    bool has_two_cables = group.size == 2 && topo_has_ports(t);
+    bool is_exact = spec->pairs == NULL && is_ring && !has_two_cables;
+    return coll_cost_make(net.hop_ps, spec->bytes / net.bytes_per_s * 1e12, is_exact);
+}

@@ -1,0 +1,145 @@
+/* The checker passes every algorithm, and catches what was done to a correct ring. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/check.h"
+#include "support.h"
+
+/* Check every operation and algorithm over `axes` of `spec`. */
+static void check_all(const char *spec, const char *axes)
+{
+    topo *t = topo_or_fail(spec);
+    struct coll_spec c = {.group = group_or_fail(t, axes), .bytes = 1000};
+    for (int op = 0; op < COLL_PERMUTE; op++)
+        for (int algorithm = 0; algorithm < COLL_ALGORITHMS; algorithm++) {
+            struct sim_error err = {0};
+            net_schedule *s;
+            c.op = (enum coll_op)op;
+            c.algorithm = (enum coll_algorithm)algorithm;
+            if (!coll_algorithm_fits(c.op, c.algorithm)) continue;
+            ck_assert_int_eq(coll_build(t, &c, &err, &s), SIM_OK);
+            ck_assert_msg(coll_check(s, c.op, &err) == SIM_OK, "%s %s %s: %s", spec, axes,
+                          coll_algorithm_names[algorithm], err.text);
+            net_schedule_destroy(s);
+        }
+    topo_destroy(t);
+}
+
+START_TEST(one_dimension)
+{
+    char spec[32];
+    snprintf(spec, sizeof spec, "torus:%d", _i);
+    check_all(spec, "x");
+    snprintf(spec, sizeof spec, "mesh:%d", _i);
+    check_all(spec, "x");
+    snprintf(spec, sizeof spec, "full:%d", _i);
+    check_all(spec, "x");
+}
+END_TEST
+
+START_TEST(more_dimensions)
+{
+    static const char *const cases[][2] = {
+        {"torus:4x4", "xy"},    {"torus:4x4", "yx"},       {"torus:3x5", "xy"},
+        {"mesh:3x3", "xy"},     {"mesh:2x5", "xy"},        {"torus:4x4x4", "xyz"},
+        {"torus:2x3x4", "xyz"}, {"mesh:3x3x3", "xyz"},     {"v6e:4x8", "xy"},
+        {"torus:8x2", "xy"},    {"torus:2x2x2", "xyz"},    {"torus:4x6x2", "y"},
+        {"torus:4x6x2", "xz"},  {"v6e:8x16", "y"},         {"torus:16", "x4"},
+        {"torus:16", "x4@4"},   {"torus:16x4", "x2y2"},    {"torus:8x8", "x4y2@4"},
+        {"torus:8", "x2x2@4"},  {"torus:1x7", "xy"},       {"torus:1x1x1", "xyz"},
+        {"mesh:1x4x3", "zy"},   {"torus:2x3x2x3", "xyzw"}, {"v5p:2x2x4", "xyz"}};
+    check_all(cases[_i][0], cases[_i][1]);
+}
+END_TEST
+#define MORE_CASES 24
+
+/* ---- sabotage: a ring all-gather or reduce-scatter over 4 chips with one thing changed ---- */
+
+enum sabotage { NOTHING, DROP, DOUBLE, MISROUTE, WRONG_CHUNK, UNORDERED };
+
+static net_schedule *ring_of_four(const topo *t, enum coll_op op, enum sabotage what)
+{
+    struct topo_group all = topo_group_all(t);
+    net_schedule *s = net_schedule_create(t, &all);
+    net_schedule_add_program(s);
+    bool is_reduce = op == COLL_REDUCE_SCATTER;
+    uint32_t next = net_peer_hops(s, (int32_t[TOPO_AXES_MAX]){1}),
+             previous = net_peer_hops(s, (int32_t[TOPO_AXES_MAX]){-1});
+    uint32_t across = net_peer_hops(s, (int32_t[TOPO_AXES_MAX]){2});
+    net_op_id received = NET_NONE;
+    int steps = what == DROP ? 2 : 3;
+    for (int i = 0; i < steps; i++) {
+        int shard = what == DOUBLE && i == 2        ? 1
+                    : what == WRONG_CHUNK && i == 1 ? 2
+                                                    : i; /* steps back */
+        struct net_chunk chunk = {.part_count = 1, .digit = {-shard - is_reduce}};
+        struct net_op send = {.kind = NET_OP_SEND,
+                              .peer = what == MISROUTE && i == 1 ? across : next,
+                              .tag = (uint32_t)i,
+                              .guard = NET_NONE,
+                              .bytes = 1,
+                              .chunk = net_chunk_add(s, chunk)};
+        struct net_op receive = send;
+        receive.kind = is_reduce ? NET_OP_REDUCE : NET_OP_RECEIVE;
+        receive.peer = previous;
+        chunk.digit[0] -= 1;
+        receive.chunk = net_chunk_add(s, chunk);
+        net_op_id id = net_op_add(s, 0, send);
+        if (what != UNORDERED) net_op_after(s, 0, id, received);
+        received = net_op_add(s, 0, receive);
+    }
+    net_schedule_seal(s);
+    return s;
+}
+
+static enum sim_status verdict(enum coll_op op, enum sabotage what)
+{
+    struct sim_error err = {0};
+    topo *t = topo_or_fail("torus:4");
+    net_schedule *s = ring_of_four(t, op, what);
+    enum sim_status status = coll_check(s, op, &err);
+    if (status != SIM_OK) ck_assert_uint_gt(strlen(err.text), 0);
+    net_schedule_destroy(s);
+    topo_destroy(t);
+    return status;
+}
+
+START_TEST(sabotage_is_caught)
+{
+    static const enum coll_op ops[] = {COLL_ALL_GATHER, COLL_REDUCE_SCATTER};
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(verdict(ops[i], NOTHING), SIM_OK);
+        ck_assert_int_eq(verdict(ops[i], DROP), SIM_EDATA);
+        ck_assert_int_eq(verdict(ops[i], DOUBLE), SIM_EDATA);
+        ck_assert_int_eq(verdict(ops[i], MISROUTE), SIM_EDATA);
+        ck_assert_int_eq(verdict(ops[i], WRONG_CHUNK), SIM_EDATA);
+        ck_assert_int_eq(verdict(ops[i], UNORDERED),
+                         SIM_EDATA); /* a send that does not wait for what it passes on */
+    }
+}
+END_TEST
+
+START_TEST(a_correct_schedule_of_another_operation_is_refused)
+{
+    struct sim_error err = {0};
+    topo *t = topo_or_fail("torus:4");
+    net_schedule *s = ring_of_four(t, COLL_REDUCE_SCATTER, NOTHING);
+    ck_assert_int_eq(coll_check(s, COLL_ALL_REDUCE, &err), SIM_EDATA);
+    net_schedule_destroy(s);
+    topo_destroy(t);
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {sabotage_is_caught,
+                                  a_correct_schedule_of_another_operation_is_refused};
+    Suite *suite = SUITE_OF("coll_check", tests);
+    TCase *sweep = tcase_create("sweep");
+    tcase_set_timeout(sweep, 120);
+    tcase_add_loop_test(sweep, one_dimension, 1, 24);
+    tcase_add_loop_test(sweep, more_dimensions, 0, MORE_CASES);
+    suite_add_tcase(suite, sweep);
+    return run_suite(suite);
+}

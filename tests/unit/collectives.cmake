@@ -1,0 +1,2 @@
+podsim_unit_test(coll_check_test collectives)
+podsim_analytic_test(coll_forms_test collectives)
