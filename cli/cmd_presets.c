@@ -1,0 +1,166 @@
+/*
+ * podsim presets: the chips, pods and models built in, with their sources. What is not published is
+ * shown as "-".
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/quantity.h"
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "cli/report.h"
+#include "cli/version.h"
+#include "topo/chip.h"
+#include "workloads/model.h"
+
+static const struct cli_option options[] = {
+    {"format", "FORMAT", "text, csv or json (default: text)"}, {NULL, NULL, NULL}};
+
+static const struct cli_command command = {
+    "presets", "list the chips, pods and models built in", "[chips|models] [OPTIONS]",
+    "Rates are per chip; link is one direction of one link; efficiencies are fitted on the rows "
+    "named in\n"
+    "efficiency_source and on nothing else. 0 (\"-\" in text) means not published: podsim asks "
+    "before it needs one.",
+    options};
+
+static const struct cli_column chip_columns[] = {{"chip", "chip", true},
+                                                 {"pod", "largest pod", true},
+                                                 {"pod_chips", "chips", false},
+                                                 {"host", "host", true},
+                                                 {"link_gb_per_s", "link GB/s", false},
+                                                 {"hop_latency_us", "hop us", false},
+                                                 {"launch_overhead_us", "launch us", false},
+                                                 {"bf16_tflops", "bf16 TF/s", false},
+                                                 {"fp8_tflops", "fp8", false},
+                                                 {"int8_tflops", "int8", false},
+                                                 {"hbm_gib", "HBM GiB", false},
+                                                 {"hbm_gb_per_s", "HBM GB/s", false},
+                                                 {"pcie_gb_per_s", "PCIe GB/s", false},
+                                                 {"dcn_gb_per_s", "DCN GB/s", false},
+                                                 {"matmul_efficiency_bf16", "matmul eff", false},
+                                                 {"attention_efficiency_bf16", "attn eff", false},
+                                                 {"hbm_efficiency", "HBM eff", false},
+                                                 {"efficiency_source", NULL, true},
+                                                 {"source", NULL, true},
+                                                 {NULL, NULL, false}};
+
+static const struct cli_column model_columns[] = {
+    {"model", "model", true},  {"parameters", "parameters", false}, {"layers", "layers", false},
+    {"width", "width", false}, {"mlp_width", "MLP", false},         {"heads", "heads", false},
+    {"kv_heads", "KV", false}, {"head_size", "head size", false},   {"vocab", "vocab", false},
+    {"mlp", "MLP kind", true}, {"embedding", "embedding", true},    {NULL, NULL, false}};
+
+/* A number, or "-" where there is none. */
+static void cell(cli_report *r, double value)
+{
+    char text[SIM_QUANTITY_TEXT];
+    snprintf(text, sizeof text, "%.4g", value);
+    cli_cell_double(r, value, value > 0 ? text : "-");
+}
+
+static void add_chip(cli_report *r, const struct topo_chip *c)
+{
+    char pod[32], host[32];
+    snprintf(pod, sizeof pod, c->axes == 2 ? "%ux%u" : "%ux%ux%u", c->pod[0], c->pod[1], c->pod[2]);
+    snprintf(host, sizeof host, c->axes == 2 ? "%ux%u" : "%ux%ux%u", c->host[0], c->host[1],
+             c->host[2]);
+    cli_cell_text(r, c->name);
+    cli_cell_text(r, pod);
+    cli_cell_uint(r, c->pod_chips, NULL);
+    cli_cell_text(r, host);
+    cell(r, c->link_bytes_per_s / 1e9);
+    cell(r, sim_ps_to_us(c->hop_latency_ps));
+    cell(r, sim_ps_to_us(c->launch_overhead_ps));
+    for (int p = 0; p < TOPO_PRECISIONS; p++)
+        cell(r, c->flops[p] / 1e12);
+    cell(r, (double)c->hbm_bytes / (double)(1 << 30));
+    cell(r, c->hbm_bytes_per_s / 1e9);
+    cell(r, c->pcie_bytes_per_s / 1e9);
+    cell(r, c->dcn_bytes_per_s / 1e9);
+    cell(r, c->matmul_efficiency[TOPO_BF16]);
+    cell(r, c->attention_efficiency[TOPO_BF16]);
+    cell(r, c->hbm_efficiency);
+    cli_cell_text(r, c->efficiency_source != NULL ? c->efficiency_source : "");
+    cli_cell_text(r, c->source);
+}
+
+static void print_chips(enum cli_format format)
+{
+    cli_report *r = cli_report_create(chip_columns);
+    uint32_t count;
+    const struct topo_chip *chips = topo_chip_presets(&count);
+    cli_meta_text(r, "podsim", PODSIM_VERSION);
+    for (uint32_t i = 0; i < count; i++) {
+        add_chip(r, &chips[i]);
+        if (chips[i].efficiency_source != NULL)
+            cli_note(r, "%s efficiencies: %s", chips[i].name, chips[i].efficiency_source);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        cli_note(r, "%s: %s", chips[i].name, chips[i].source);
+    cli_report_print(r, format, stdout);
+    cli_report_destroy(r);
+}
+
+static void add_model(cli_report *r, const struct wl_model *m)
+{
+    char parameters[SIM_QUANTITY_TEXT];
+    uint64_t total = wl_model_params(m).total;
+    snprintf(parameters, sizeof parameters, "%.2fB", (double)total / 1e9);
+    cli_cell_text(r, m->name);
+    cli_cell_uint(r, total, parameters);
+    cli_cell_uint(r, m->layers, NULL);
+    cli_cell_uint(r, m->width, NULL);
+    cli_cell_uint(r, m->mlp_width, NULL);
+    cli_cell_uint(r, m->heads, NULL);
+    cli_cell_uint(r, m->kv_heads, NULL);
+    cli_cell_uint(r, m->head_size, NULL);
+    cli_cell_uint(r, m->vocab, NULL);
+    cli_cell_text(r, m->is_gated ? "gated" : "plain");
+    cli_cell_text(r, m->is_tied ? "tied" : "untied");
+}
+
+static void print_models(enum cli_format format)
+{
+    cli_report *r = cli_report_create(model_columns);
+    uint32_t count;
+    const struct wl_model *models = wl_model_presets(&count);
+    cli_meta_text(r, "podsim", PODSIM_VERSION);
+    for (uint32_t i = 0; i < count; i++)
+        add_model(r, &models[i]);
+    cli_report_print(r, format, stdout);
+    cli_report_destroy(r);
+}
+
+enum sim_status cmd_presets(int argc, char **argv, struct sim_error *err)
+{
+    static const char *const kinds[] = {"chips", "models", NULL};
+    enum cli_format format = CLI_TEXT;
+    bool is_chosen = false;
+    int kind = 0, option;
+    const char *value;
+    struct cli_args args;
+    cli_args_init(&args, &command, argc, argv);
+    for (;;) {
+        SIM_TRY(cli_args_next(&args, err, &option, &value));
+        if (option == CLI_HELP) return SIM_OK;
+        if (option == CLI_END) break;
+        if (option == CLI_OPERAND) {
+            SIM_TRY(cli_choice("presets", value, kinds, err, &kind));
+            is_chosen = true;
+        } else {
+            SIM_TRY(cli_format_parse(value, err, &format));
+        }
+    }
+    if (!is_chosen && format == CLI_TEXT) {
+        print_chips(format);
+        putchar('\n');
+        print_models(format);
+        return SIM_OK;
+    }
+    if (kind == 0)
+        print_chips(format);
+    else
+        print_models(format);
+    return SIM_OK;
+}

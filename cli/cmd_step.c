@@ -1,0 +1,181 @@
+/*
+ * podsim step STUDY.yaml: one training step.
+ */
+#include "cli/commands.h"
+
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "base/output.h"
+#include "base/time.h"
+#include "cli/common.h"
+#include "cli/options.h"
+#include "cli/step_report.h"
+
+enum step_option { STEP_FORMAT, STEP_SET, STEP_ENGINE, STEP_LINK_STATS, STEP_STATS };
+
+static const struct cli_option step_options[] = {
+    [STEP_FORMAT] = {"format", "text|csv|json", "how to print the result; default text"},
+    [STEP_SET] = {"set", "KEY=VALUE",
+                  "replace a value of the study, e.g. training.batch=64; may be\nrepeated"},
+    [STEP_ENGINE] = {"engine", "flow|bound",
+                     "simulate (default), or only the bound that nothing can beat"},
+    [STEP_LINK_STATS] = {"link-stats", "FILE",
+                         "write one CSV row a link: bytes, busy time, utilisation"},
+    [STEP_STATS] = {"stats", "FILE", "write how the simulator itself did, as JSON"},
+    {NULL, NULL, NULL},
+};
+
+static const struct cli_command step_command = {
+    .name = "step",
+    .summary = "time one training step: breakdown, MFU, memory",
+    .usage = "STUDY.yaml [OPTIONS]",
+    .details = "Prints the step's time and MFU, what of it is computing and what is waiting and "
+               "for whom,\n"
+               "memory by kind, the busiest links, and a bound that no schedule can beat.\n"
+               "Exits 1 when the model does not fit the chips' memory.\n\n"
+               "Example: podsim step examples/llama3-70b-v5p.yaml --set sharding.tensor=4 "
+               "--set sharding.fsdp=128",
+    .options = step_options,
+};
+
+static void (*const formats[])(FILE *, const struct wl_study *, const struct wl_step *) = {
+    [CLI_TEXT] = step_report_text, [CLI_CSV] = step_report_csv, [CLI_JSON] = step_report_json};
+
+struct options {
+    const char *study, *link_stats, *stats;
+    enum cli_format format;
+    const char **set;
+    size_t set_count, set_capacity;
+    bool is_help;
+};
+
+static void add_set(struct options *o, const char *assignment)
+{
+    SIM_GROW(o->set, o->set_capacity, o->set_count + 1);
+    o->set[o->set_count++] = assignment;
+}
+
+/* --engine is an assignment like the others, but its name is checked here. */
+static enum sim_status set_engine(struct options *o, const char *text, struct sim_error *err)
+{
+    int engine = WL_FLOW;
+    SIM_TRY(cli_choice("engine", text, wl_engine_names, err, &engine));
+    add_set(o, engine == WL_BOUND ? "system.network.engine=bound" : "system.network.engine=flow");
+    return SIM_OK;
+}
+
+static enum sim_status take(struct options *o, int option, const char *value, struct sim_error *err)
+{
+    switch (option) {
+    case STEP_FORMAT:
+        return cli_format_parse(value, err, &o->format);
+    case STEP_SET:
+        add_set(o, value);
+        return SIM_OK;
+    case STEP_ENGINE:
+        return set_engine(o, value, err);
+    case STEP_LINK_STATS:
+        o->link_stats = value;
+        return SIM_OK;
+    case STEP_STATS:
+        o->stats = value;
+        return SIM_OK;
+    case CLI_HELP:
+        o->is_help = true;
+        return SIM_OK;
+    default: /* CLI_OPERAND */
+        if (o->study != NULL)
+            return sim_error_set(err, SIM_EUSAGE,
+                                 "one study file at a time, found \"%s\" and \"%s\"", o->study,
+                                 value);
+        o->study = value;
+        return SIM_OK;
+    }
+}
+
+static enum sim_status parse(int argc, char **argv, struct sim_error *err, struct options *o)
+{
+    struct cli_args args;
+    cli_args_init(&args, &step_command, argc, argv);
+    for (;;) {
+        int option = CLI_END;
+        const char *value = NULL;
+        SIM_TRY(cli_args_next(&args, err, &option, &value));
+        if (option == CLI_END) break;
+        SIM_TRY(take(o, option, value, err));
+        if (o->is_help) return SIM_OK;
+    }
+    if (o->study == NULL) return sim_error_set(err, SIM_EUSAGE, "step needs a study file");
+    return SIM_OK;
+}
+
+/* Output files are opened before the simulation, so that one that cannot be made costs no time. */
+struct files {
+    sim_output *link_stats, *stats;
+};
+
+static enum sim_status open_files(const struct options *o, struct sim_error *err, struct files *out)
+{
+    SIM_TRY(cli_output_open(o->link_stats, err, &out->link_stats));
+    return cli_output_open(o->stats, err, &out->stats);
+}
+
+static enum sim_status commit(sim_output **output, struct sim_error *err)
+{
+    sim_output *taken = *output;
+    *output = NULL;
+    return taken == NULL ? SIM_OK : sim_output_commit(taken, err);
+}
+
+static enum sim_status write_files(struct files *files, const struct wl_study *study,
+                                   const struct wl_step *step, double wall_s, struct sim_error *err)
+{
+    if (files->link_stats != NULL && step->is_simulated)
+        net_link_stats_write(&step->links, study->topology, (sim_ps)(step->step_s * 1e12 + 0.5),
+                             sim_output_file(files->link_stats));
+    if (files->stats != NULL)
+        cli_stats_write(&step->stats, wall_s, sim_cpu_s(), sim_output_file(files->stats));
+    SIM_TRY(commit(&files->link_stats, err));
+    return commit(&files->stats, err);
+}
+
+static enum sim_status simulate(const struct options *o, const struct wl_study *study,
+                                struct files *files, struct sim_error *err)
+{
+    struct wl_step step;
+    double start_s = sim_wall_s();
+    SIM_TRY(wl_step_run(study, err, &step));
+    formats[o->format](stdout, study, &step);
+    enum sim_status status = sim_stdout_check(err);
+    if (status == SIM_OK) status = write_files(files, study, &step, sim_wall_s() - start_s, err);
+    if (status == SIM_OK && !step.memory.fits) {
+        char advice[400];
+        status = sim_error_set(err, SIM_ENO, "%s",
+                               wl_memory_advice(study, &step.memory, advice, sizeof advice));
+    }
+    wl_step_release(&step);
+    return status;
+}
+
+static enum sim_status run(const struct options *o, struct sim_error *err)
+{
+    struct wl_study study;
+    struct files files = {0};
+    SIM_TRY(wl_study_load(o->study, o->set, (uint32_t)o->set_count, err, &study));
+    enum sim_status status = open_files(o, err, &files);
+    if (status == SIM_OK) status = simulate(o, &study, &files, err);
+    sim_output_discard(files.link_stats);
+    sim_output_discard(files.stats);
+    wl_study_release(&study);
+    return status;
+}
+
+enum sim_status cmd_step(int argc, char **argv, struct sim_error *err)
+{
+    struct options o = {0};
+    enum sim_status status = parse(argc, argv, err, &o);
+    if (status == SIM_OK && !o.is_help) status = run(&o, err);
+    sim_free(o.set);
+    return status;
+}

@@ -1,0 +1,213 @@
+/*
+ * Running and reporting one row of `podsim collective`.
+ */
+#include "cli/collective_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/quantity.h"
+
+const char *const collective_engine_names[] = {"flow", "bound", NULL};
+
+static const struct cli_column columns[] = {{"op", "op", true},
+                                            {"algorithm", "algorithm", true},
+                                            {"engine", NULL, true},
+                                            {"topology", NULL, true},
+                                            {"chips", NULL, false},
+                                            {"axes", "axes", true},
+                                            {"group", "group", false},
+                                            {"bytes", "bytes", false},
+                                            {"time_ps", NULL, false},
+                                            {"time_us", "time us", false},
+                                            {"algbw_gb_per_s", "algbw GB/s", false},
+                                            {"busbw_gb_per_s", "busbw GB/s", false},
+                                            {"bound_us", "bound us", false},
+                                            {"efficiency", "of bound", false},
+                                            {"limited_by", "limited by", true},
+                                            {"latency_share", "latency", false},
+                                            {"kind", "kind", true},
+                                            {NULL, NULL, false}};
+
+/* ---- messages, in an order that does not depend on how the run went about it ---- */
+
+struct message {
+    topo_chip_id src, dst;
+    double bytes;
+    sim_ps start_ps, end_ps;
+};
+
+struct message_log {
+    struct message *message;
+    size_t count, capacity;
+};
+
+static void log_message(void *context, topo_chip_id src, topo_chip_id dst, double bytes,
+                        sim_ps start_ps, sim_ps end_ps)
+{
+    struct message_log *log = context;
+    SIM_GROW(log->message, log->capacity, log->count + 1);
+    log->message[log->count++] = (struct message){src, dst, bytes, start_ps, end_ps};
+}
+
+static int compare(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int by_start(const void *left, const void *right)
+{
+    const struct message *a = left, *b = right;
+    int order = compare(a->start_ps, b->start_ps);
+    if (order == 0) order = compare(a->src, b->src);
+    if (order == 0) order = compare(a->dst, b->dst);
+    if (order == 0) order = compare(a->end_ps, b->end_ps);
+    if (order == 0) order = (a->bytes > b->bytes) - (a->bytes < b->bytes);
+    return order; /* equal in all: the rows are the same */
+}
+
+static void write_messages(struct message_log *log, FILE *out)
+{
+    char bytes[SIM_QUANTITY_TEXT];
+    if (log->count > 0) qsort(log->message, log->count, sizeof *log->message, by_start);
+    fputs("src,dst,bytes,start_ps,end_ps\n", out);
+    for (size_t i = 0; i < log->count; i++) {
+        const struct message *m = &log->message[i];
+        fprintf(out, "%u,%u,%s,%lld,%lld\n", m->src, m->dst, sim_double_format(m->bytes, bytes),
+                (long long)m->start_ps, (long long)m->end_ps);
+    }
+}
+
+/* ---- running ---- */
+
+static enum sim_status run_flow(const topo *t, const struct net_options *options,
+                                const struct collective_outputs *outputs,
+                                struct collective_row *row, struct net_run_stats *totals,
+                                struct sim_error *err)
+{
+    net_schedule *schedule;
+    SIM_TRY(coll_build(t, &row->spec, err, &schedule));
+    struct message_log log = {0};
+    struct net_observer observer = {.context = &log, .on_message = log_message};
+    struct net_link_stats links = {0};
+    struct net_result result;
+    struct net_run_stats stats = {0};
+    if (outputs->link_stats != NULL) net_link_stats_init(&links, t);
+    enum sim_status status =
+        net_run(schedule, options, outputs->messages != NULL ? &observer : NULL, err, &result,
+                outputs->link_stats != NULL ? &links : NULL, &stats);
+    if (status == SIM_OK) {
+        row->time_ps = result.time_ps;
+        row->latency_ps = result.latency_ps;
+        row->overhead_ps = result.overhead_ps;
+        if (outputs->messages != NULL) write_messages(&log, outputs->messages);
+        if (outputs->link_stats != NULL)
+            net_link_stats_write(&links, t, result.time_ps, outputs->link_stats);
+        totals->events += stats.events;
+        totals->messages += stats.messages;
+        totals->flows += stats.flows;
+        totals->solves += stats.solves;
+        totals->levels += stats.levels;
+        totals->instants += stats.instants;
+    }
+    net_link_stats_release(&links);
+    sim_free(log.message);
+    net_schedule_destroy(schedule);
+    return status;
+}
+
+enum sim_status collective_run(const topo *t, const struct net_options *options,
+                               const struct collective_outputs *outputs, struct collective_row *row,
+                               struct net_run_stats *totals, struct sim_error *err)
+{
+    row->bound = coll_lower_bound(t, &row->spec);
+    row->form = coll_closed_form(t, &row->spec);
+    if (row->engine == COLLECTIVE_FLOW) return run_flow(t, options, outputs, row, totals, err);
+    row->time_ps = row->bound.time_ps;
+    row->latency_ps = row->bound.limited_by != NULL && strcmp(row->bound.limited_by, "latency") == 0
+                          ? row->time_ps
+                          : 0;
+    return SIM_OK;
+}
+
+/* ---- reporting ---- */
+
+/* Engines round each message to the picosecond, so a chain may differ by one per message. */
+static bool is_exact(const struct collective_row *row)
+{
+    if (row->engine == COLLECTIVE_BOUND) return true;
+    double off = (double)(row->time_ps - row->overhead_ps - row->form.time_ps);
+    double allowed = 2.0 * row->spec.group.size + 1;
+    return row->form.is_exact && off <= allowed && -off <= allowed;
+}
+
+static double share(sim_ps part, sim_ps whole)
+{
+    return whole > 0 ? (double)part / (double)whole : 0;
+}
+
+/* What most of the time goes to, or what the bytes queue for. */
+static const char *limiting(const struct collective_row *row)
+{
+    if (row->time_ps == 0) return "nothing";
+    if (share(row->overhead_ps, row->time_ps) > 0.5) return "overhead";
+    if (share(row->latency_ps + row->overhead_ps, row->time_ps) > 0.5) return "latency";
+    return row->bound.bytes_ps > 0 && strcmp(row->bound.limited_by, "latency") != 0
+               ? row->bound.limited_by
+               : "links";
+}
+
+/* A number for people: at most 4 significant digits below 1000, whole parts in full. */
+static const char *shown(double value, char *buffer)
+{
+    snprintf(buffer, SIM_QUANTITY_TEXT,
+             value >= 1000  ? "%.1f"
+             : value >= 100 ? "%.2f"
+                            : "%.3f",
+             value);
+    return buffer;
+}
+
+static void percent_cell(cli_report *report, double value)
+{
+    char text[SIM_QUANTITY_TEXT];
+    snprintf(text, sizeof text, "%.1f%%", 100 * value);
+    cli_cell_double(report, value, text);
+}
+
+cli_report *collective_report_create(void)
+{
+    return cli_report_create(columns);
+}
+
+void collective_report_add(cli_report *report, const topo *t, const struct collective_row *row)
+{
+    char axes[64], text[SIM_QUANTITY_TEXT];
+    double seconds = sim_ps_to_s(row->time_ps);
+    double algbw = row->time_ps > 0 ? (double)row->bytes / seconds / 1e9 : 0;
+    double busbw = algbw * coll_bus_factor(row->spec.op, row->spec.group.size);
+    bool is_idle = row->time_ps == 0 && row->bound.time_ps == 0;
+    topo_group_format(t, &row->spec.group, axes, sizeof axes);
+    cli_cell_text(report, coll_op_names[row->spec.op]);
+    cli_cell_text(report, coll_algorithm_names[row->spec.algorithm]);
+    cli_cell_text(report, collective_engine_names[row->engine]);
+    cli_cell_text(report, topo_spec(t));
+    cli_cell_uint(report, topo_chips(t), NULL);
+    cli_cell_text(report, axes);
+    cli_cell_uint(report, row->spec.group.size, NULL);
+    cli_cell_uint(report, row->bytes, sim_bytes_format(row->bytes, text));
+    cli_cell_uint(report, (uint64_t)row->time_ps, NULL);
+    cli_cell_double(report, sim_ps_to_us(row->time_ps), shown(sim_ps_to_us(row->time_ps), text));
+    cli_cell_double(report, algbw, shown(algbw, text));
+    cli_cell_double(report, busbw, shown(busbw, text));
+    cli_cell_double(report, sim_ps_to_us(row->bound.time_ps),
+                    shown(sim_ps_to_us(row->bound.time_ps), text));
+    percent_cell(report, is_idle ? 1 : share(row->bound.time_ps, row->time_ps));
+    cli_cell_text(report, limiting(row));
+    percent_cell(report, share(row->latency_ps + row->overhead_ps, row->time_ps));
+    cli_cell_text(report, is_exact(row) ? "exact" : "modelled");
+    if (row->spec.group.size == 1 && row->spec.pairs == NULL)
+        cli_note(report, "a group of one chip has nobody to send to: only the launch overhead, if "
+                         "any, takes time");
+}

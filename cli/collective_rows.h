@@ -1,0 +1,39 @@
+/**
+ * The rows of `podsim collective`: what to run, what came out, and the table.
+ */
+#ifndef PODSIM_CLI_COLLECTIVE_ROWS_H
+#define PODSIM_CLI_COLLECTIVE_ROWS_H
+
+#include "cli/report.h"
+#include "collectives/cost.h"
+#include "netsim/run.h"
+
+enum collective_engine { COLLECTIVE_FLOW, COLLECTIVE_BOUND };
+extern const char *const collective_engine_names[];
+
+/** One row: a run, and (after collective_run()) its result. */
+struct collective_row {
+    struct coll_spec spec;
+    uint64_t bytes;
+    enum collective_engine engine;
+
+    sim_ps time_ps, latency_ps, overhead_ps;
+    struct coll_bound bound;
+    struct coll_cost form;
+};
+
+/** Where a run's messages and link totals go; either may be NULL. */
+struct collective_outputs {
+    FILE *messages, *link_stats;
+};
+
+/** Build, run and judge one row; `totals` is added to. */
+SIM_MUST_CHECK enum sim_status collective_run(const topo *t, const struct net_options *options,
+                                              const struct collective_outputs *outputs,
+                                              struct collective_row *row,
+                                              struct net_run_stats *totals, struct sim_error *err);
+
+cli_report *collective_report_create(void);
+void collective_report_add(cli_report *report, const topo *t, const struct collective_row *row);
+
+#endif

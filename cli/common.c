@@ -1,0 +1,92 @@
+/*
+ * Shared command-line pieces.
+ */
+#include "cli/common.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/quantity.h"
+#include "cli/options.h"
+
+static const char *const tie_names[] = {"split", "positive", "negative", NULL};
+
+static enum sim_status parse_routing(const char *value, struct topo_options *options,
+                                     struct sim_error *err)
+{
+    static const char known[] = "dimension-order";
+    size_t bytes = strcspn(value, ",");
+    if (bytes != sizeof known - 1 || strncmp(value, known, bytes) != 0)
+        return sim_error_set(
+            err, SIM_EUSAGE,
+            "--routing: \"%s\" is not there, want dimension-order[,tie=split|positive|negative]",
+            value);
+    if (value[bytes] == 0) return SIM_OK;
+    if (strncmp(value + bytes, ",tie=", 5) != 0)
+        return sim_error_set(
+            err, SIM_EUSAGE,
+            "--routing: found \"%s\" after dimension-order, want tie=split|positive|negative",
+            value + bytes + 1);
+    int tie = 0;
+    SIM_TRY(cli_choice("routing", value + bytes + 5, tie_names, err, &tie));
+    options->tie = (enum topo_tie)tie;
+    return SIM_OK;
+}
+
+enum sim_status cli_topology_option(const char *name, const char *value,
+                                    struct topo_options *options, struct sim_error *err)
+{
+    if (strcmp(name, "routing") == 0) return parse_routing(value, options, err);
+    enum sim_status status = strcmp(name, "link") == 0
+                                 ? sim_rate_parse(value, err, &options->link_bytes_per_s)
+                                 : sim_time_parse(value, err, &options->latency_ps);
+    return cli_option_error(name, status, err);
+}
+
+const char *cli_routing_text(const struct topo_options *options)
+{
+    switch (options->tie) {
+    case TOPO_TIE_POSITIVE:
+        return "dimension-order,tie=positive";
+    case TOPO_TIE_NEGATIVE:
+        return "dimension-order,tie=negative";
+    case TOPO_TIE_SPLIT:
+        break;
+    }
+    return "dimension-order";
+}
+
+enum sim_status cli_output_open(const char *path, struct sim_error *err, sim_output **out)
+{
+    *out = NULL;
+    return path == NULL ? SIM_OK : sim_output_open(path, err, out);
+}
+
+void cli_stats_write(const struct net_run_stats *stats, double wall_s, double cpu_s, FILE *out)
+{
+    sim_json *json = sim_json_create(out);
+    const struct {
+        const char *key;
+        uint64_t value;
+    } counts[] = {{"events", stats->events},
+                  {"messages", stats->messages},
+                  {"packet_hops", 0},
+                  {"flows", stats->flows},
+                  {"solves", stats->solves},
+                  {"levels", stats->levels},
+                  {"instants", stats->instants},
+                  {"classes", 0},
+                  {"ranks", 1},
+                  {"peak_rss_bytes", sim_memory_peak_bytes()}};
+    sim_json_object_begin(json);
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        sim_json_key(json, counts[i].key);
+        sim_json_uint(json, counts[i].value);
+    }
+    sim_json_key(json, "wall_s");
+    sim_json_double(json, wall_s);
+    sim_json_key(json, "cpu_s");
+    sim_json_double(json, cpu_s);
+    sim_json_object_end(json);
+    sim_json_destroy(json);
+}

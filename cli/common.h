@@ -1,0 +1,33 @@
+/**
+ * What several commands share: options that change a topology, and the simulator's own statistics.
+ */
+#ifndef PODSIM_CLI_COMMON_H
+#define PODSIM_CLI_COMMON_H
+
+#include "base/output.h"
+#include "netsim/run.h"
+#include "topo/topo.h"
+
+/* Rows for an option table; keep them in one block. */
+#define CLI_TOPOLOGY_OPTIONS                                                                       \
+    {"link", "RATE", "one-way rate of every link, e.g. 45GB/s (default: the spec's)"},             \
+        {"latency", "TIME", "of every hop, e.g. 1us (default: the spec's)"},                       \
+    {                                                                                              \
+        "routing", "NAME", "dimension-order[,tie=split|positive|negative] (default: tie=split)"    \
+    }
+
+/** Apply --link, --latency or --routing, named by `name`. */
+SIM_MUST_CHECK enum sim_status cli_topology_option(const char *name, const char *value,
+                                                   struct topo_options *options,
+                                                   struct sim_error *err);
+/** "dimension-order" and how it takes ties when not evenly. */
+const char *cli_routing_text(const struct topo_options *options);
+
+/** An output file that may not have been asked for: NULL when `path` is NULL. */
+SIM_MUST_CHECK enum sim_status cli_output_open(const char *path, struct sim_error *err,
+                                               sim_output **out);
+
+/** How podsim itself did, as JSON (the file of --stats). */
+void cli_stats_write(const struct net_run_stats *stats, double wall_s, double cpu_s, FILE *out);
+
+#endif

@@ -1,0 +1,81 @@
+/*
+ * podsim: dispatch to a subcommand, print its error, exit with its code.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/output.h"
+#include "base/yaml.h"
+#include "cli/commands.h"
+#include "cli/version.h"
+
+static const struct {
+    const char *name, *summary;
+    enum sim_status (*run)(int argc, char **argv, struct sim_error *err);
+} commands[] = {
+    {"topo", "describe a pod: shape, links, distances, bisection", cmd_topo},
+    {"collective", "time collectives: sizes x algorithms on a pod", cmd_collective},
+    {"step", "time one training step: breakdown, MFU, memory", cmd_step},
+    {"presets", "list the chips, pods and models built in", cmd_presets},
+};
+#define COMMANDS (sizeof commands / sizeof commands[0])
+
+static void print_help(FILE *out)
+{
+    fputs("podsim - how long does this collective, or this training step, take on this pod, and "
+          "what limits it?\n\n"
+          "Usage: podsim COMMAND [ARGUMENTS]\n\nCommands:\n",
+          out);
+    for (size_t i = 0; i < COMMANDS; i++)
+        fprintf(out, "  %-12s %s\n", commands[i].name, commands[i].summary);
+    fputs("\npodsim COMMAND --help says more; podsim --version prints the version.\n\n"
+          "Examples:\n"
+          "  podsim step examples/llama3-70b-v5p.yaml\n"
+          "  podsim collective --topo v5p:8x8x8 --op all-reduce --bytes 1MiB,1GiB --algorithm all\n"
+          "  podsim topo v5p:8x8x16\n\n"
+          "Exit codes: 0 done, 1 it ran and the answer is no, 64 bad command line, 65 bad input, "
+          "66 input cannot be\n"
+          "read, 69 this machine is too small, 70 internal error, 73 output cannot be created, 74 "
+          "input/output error.\n",
+          out);
+}
+
+static enum sim_status run(int argc, char **argv, struct sim_error *err)
+{
+    if (argc < 2) {
+        print_help(stderr);
+        return sim_error_set(err, SIM_EUSAGE, "no command given");
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
+        print_help(stdout);
+        return SIM_OK;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        puts("podsim " PODSIM_VERSION);
+        return SIM_OK;
+    }
+    const char *names[COMMANDS + 1] = {NULL};
+    for (size_t i = 0; i < COMMANDS; i++) {
+        names[i] = commands[i].name;
+        if (strcmp(argv[1], names[i]) == 0) return commands[i].run(argc - 1, argv + 1, err);
+    }
+    const char *near = sim_nearest_name(argv[1], names);
+    if (near != NULL)
+        return sim_error_set(err, SIM_EUSAGE, "unknown command \"%s\", did you mean \"%s\"?",
+                             argv[1], near);
+    return sim_error_set(err, SIM_EUSAGE, "unknown command \"%s\"; podsim --help lists them",
+                         argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+    struct sim_error err = {0};
+    enum sim_status status = run(argc, argv, &err);
+    if (status == SIM_OK) status = sim_stdout_check(&err);
+    if (status != SIM_OK && err.text[0] != 0) {
+        char line[1024];
+        fprintf(stderr, "podsim: %s\n", sim_error_format(&err, line, sizeof line));
+    }
+    return sim_status_exit_code(status);
+}

@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# Install what is missing, build the release preset with warnings as errors, run all tests.
+# Usage: scripts/test.sh [CTEST OPTIONS...]     e.g. scripts/test.sh -L unit
+set -euo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+"$root/scripts/setup.sh"
+cd "$root"
+"$root/scripts/build.sh" release -DPODSIM_WERROR=ON
+ctest --preset release "$@"

@@ -1,0 +1,41 @@
+/**
+ * The roofline: what one operation takes on one chip.
+ *
+ * An operation takes as long as the slower of its arithmetic (matrix rate times a fitted
+ * efficiency) and its traffic with memory (rate times a measured efficiency). Elementwise work is
+ * all traffic: every input read once, every output written once.
+ */
+#ifndef PODSIM_WORKLOADS_COST_H
+#define PODSIM_WORKLOADS_COST_H
+
+#include "base/time.h"
+#include "workloads/study.h"
+
+/** Which arithmetic an operation uses. */
+enum wl_unit {
+    WL_UNIT_LAYER,     /* a layer's matrix products: the training's precision */
+    WL_UNIT_HEAD,      /* logits: bf16, quantised recipes leave them alone */
+    WL_UNIT_ATTENTION, /* the attention kernel: bf16 */
+    WL_UNIT_NONE       /* memory only */
+};
+
+struct wl_work {
+    enum wl_unit unit;
+    double flops; /* multiply-add = 2 */
+    double bytes; /* read and written */
+};
+
+/** Rates after efficiencies. */
+struct wl_rates {
+    double flops_per_s[WL_UNIT_NONE];
+    double hbm_bytes_per_s, pcie_bytes_per_s;
+};
+
+struct wl_rates wl_rates_of(const struct wl_study *study);
+
+/** [ps], rounded to the nearest. */
+sim_ps wl_work_ps(const struct wl_rates *rates, const struct wl_work *work);
+/** One direction of PCIe. */
+sim_ps wl_transfer_ps(const struct wl_rates *rates, double bytes);
+
+#endif
