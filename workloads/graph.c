@@ -192,6 +192,11 @@ static const net_schedule *callee_of(struct wl_graph *g, const struct wl_callee 
     return made.schedule;
 }
 
+static bool is_async(const struct wl_graph *g, net_op_id op)
+{
+    return op != NET_NONE && g->op[op].async_id != NET_NONE;
+}
+
 static net_op_id call(struct wl_graph *g, const struct wl_callee *wanted,
                       const struct topo_group *group, enum wl_traffic traffic, net_op_id after,
                       net_op_id after_too)
@@ -206,6 +211,7 @@ static net_op_id call(struct wl_graph *g, const struct wl_callee *wanted,
         class_id, g->async_count++);
     net_op_after(g->schedule, 0, op, after);
     net_op_after(g->schedule, 0, op, after_too);
+    g->op[op].follows = is_async(g, after_too) ? after_too : is_async(g, after) ? after : NET_NONE;
     g->class[class_id].count++;
     g->class[class_id].bytes += wanted->bytes;
     g->sent_bytes += wanted->bytes * coll_bus_factor(wanted->op, group->size);

@@ -74,7 +74,9 @@ struct wl_class {
 
 struct wl_graph_op {
     uint32_t class_id;
-    uint32_t async_id;   /* NET_NONE for operations of the compute stream */
+    uint32_t async_id; /* NET_NONE for operations of the compute stream */
+    net_op_id follows; /* of those that are not: the collective or transfer this one started after,
+                          or NET_NONE */
     uint32_t wait_begin; /* into wait: collectives and transfers this one waits for */
 };
 

@@ -21,7 +21,6 @@ struct books {
     const struct net_op *first_op;
     uint32_t chips;
     sim_ps *stream_end_ps; /* [chips] */
-    sim_ps *start_ps;      /* [chips] before the first compute operation */
     sim_ps *end_ps;        /* [chips * async_count] */
     sim_ps *total_ps;      /* [chips * class_count] */
     sim_ps *exposed_ps;    /* [chips * class_count] */
@@ -36,36 +35,48 @@ static void books_init(struct books *b, const struct wl_graph *graph)
         .first_op = net_schedule_program(graph->schedule, 0)->op,
         .chips = chips,
         .stream_end_ps = SIM_NEW(sim_ps, chips),
-        .start_ps = SIM_NEW(sim_ps, chips),
         .end_ps = SIM_NEW(sim_ps, (size_t)chips * graph->async_count),
         .total_ps = SIM_NEW(sim_ps, chips * classes),
         .exposed_ps = SIM_NEW(sim_ps, chips * classes),
     };
+    for (uint32_t c = 0; c < chips; c++)
+        b->stream_end_ps[c] = graph->study->launch_overhead_ps;
 }
 
 static void books_release(struct books *b)
 {
     sim_free(b->stream_end_ps);
-    sim_free(b->start_ps);
     sim_free(b->end_ps);
     sim_free(b->total_ps);
     sim_free(b->exposed_ps);
 }
 
-/* The class of what ended last among the things `op` waits for. */
-static uint32_t released_by(const struct books *b, topo_chip_id chip, size_t op)
+/* The first end after `ps` among `op` and what it follows; keeps the earliest of both in `best`. */
+static void earliest_end(const struct books *b, const sim_ps *end_ps, net_op_id op, sim_ps ps,
+                         net_op_id *best)
 {
     const struct wl_graph *g = b->graph;
-    const sim_ps *end_ps = &b->end_ps[(size_t)chip * g->async_count];
-    uint32_t class_id = NET_NONE;
-    sim_ps latest_ps = -1;
-    for (uint32_t i = g->op[op].wait_begin; i < g->op[op + 1].wait_begin; i++) {
-        const struct wl_graph_op *waited = &g->op[g->wait[i]];
-        if (end_ps[waited->async_id] <= latest_ps) continue;
-        latest_ps = end_ps[waited->async_id];
-        class_id = waited->class_id;
+    for (; op != NET_NONE; op = g->op[op].follows) {
+        sim_ps end = end_ps[g->op[op].async_id];
+        if (end > ps && (*best == NET_NONE || end < end_ps[g->op[*best].async_id])) *best = op;
     }
-    return class_id;
+}
+
+/* The stream of `chip` stood still from `ps` to `end_ps`, before operation `op`: each stretch goes
+ * to what ended next. */
+static void account(struct books *b, topo_chip_id chip, size_t op, sim_ps ps, sim_ps end_ps)
+{
+    const struct wl_graph *g = b->graph;
+    const sim_ps *async_end_ps = &b->end_ps[(size_t)chip * g->async_count];
+    while (ps < end_ps) {
+        net_op_id next = NET_NONE;
+        for (uint32_t i = g->op[op].wait_begin; i < g->op[op + 1].wait_begin; i++)
+            earliest_end(b, async_end_ps, g->wait[i], ps, &next);
+        assert(next != NET_NONE);
+        sim_ps until_ps = async_end_ps[g->op[next].async_id];
+        b->exposed_ps[chip * g->class_count + g->op[next].class_id] += until_ps - ps;
+        ps = until_ps;
+    }
 }
 
 static void on_op(void *context, topo_chip_id chip, const struct net_op *net_op, sim_ps start_ps,
@@ -80,14 +91,8 @@ static void on_op(void *context, topo_chip_id chip, const struct net_op *net_op,
         b->end_ps[(size_t)chip * g->async_count + what->async_id] = end_ps;
         return;
     }
-    sim_ps idle_ps = start_ps - b->stream_end_ps[chip];
+    account(b, chip, op, b->stream_end_ps[chip], start_ps);
     b->stream_end_ps[chip] = end_ps;
-    if (idle_ps == 0) return;
-    uint32_t cause = released_by(b, chip, op);
-    if (cause != NET_NONE)
-        b->exposed_ps[classes + cause] += idle_ps;
-    else
-        b->start_ps[chip] += idle_ps;
 }
 
 static topo_chip_id slowest_chip(const struct books *b)
@@ -173,7 +178,7 @@ static enum sim_status simulate(const struct wl_graph *g, struct sim_error *err,
     if (status == SIM_OK) {
         step->chip = slowest_chip(&books);
         step->step_s = sim_ps_to_s(result.time_ps);
-        step->start_s = sim_ps_to_s(books.start_ps[step->chip]);
+        step->start_s = sim_ps_to_s(g->study->launch_overhead_ps);
         step->is_simulated = true;
         fill_parts(g, &books, step);
     }

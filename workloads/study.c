@@ -178,9 +178,9 @@ static enum sim_status read_efficiency(const struct sim_yaml_node *node, struct 
         return sim_yaml_error(node, err, SIM_EDATA, "%s is a list: want a share such as 0.6",
                               node->key);
     double value;
-    enum sim_status status = sim_share_parse(node->text, err, &value);
-    if (status != SIM_OK)
-        return sim_error_locate(err, status, node->file, node->line, node->column);
+    struct sim_error why = {0};
+    enum sim_status status = sim_share_parse(node->text, &why, &value);
+    if (status != SIM_OK) return sim_yaml_error(node, err, status, "%s: %s", node->key, why.text);
     for (int p = 0; p < TOPO_PRECISIONS; p++)
         share[p] = value;
     return SIM_OK;

@@ -76,9 +76,15 @@ static enum sim_status check_batch(const struct wl_study *study, const struct si
 {
     uint64_t d = study->axis[WL_DATA].size, f = study->axis[WL_FSDP].size;
     if (study->batch % (d * f) == 0) return SIM_OK;
+    uint64_t below = study->batch / (d * f) * (d * f);
+    char fit[64];
+    if (below > 0)
+        snprintf(fit, sizeof fit, "%llu or %llu", llu(below), llu(below + d * f));
+    else
+        snprintf(fit, sizeof fit, "%llu", llu(d * f));
     return sim_yaml_error(WL_PLACE(root, "training", "batch"), err, SIM_EDATA,
-                          "batch %llu is not a multiple of data %llu x fsdp %llu = %llu",
-                          llu(study->batch), llu(d), llu(f), llu(d * f));
+                          "batch %llu is not a multiple of data %llu x fsdp %llu: %s would fit",
+                          llu(study->batch), llu(d), llu(f), fit);
 }
 
 static enum sim_status require(const struct wl_study *study, const struct sim_yaml_node *place,

@@ -1,0 +1,3 @@
+podsim_unit_test(wl_model_test workloads)
+podsim_unit_test(wl_flops_test workloads)
+podsim_unit_test(wl_study_test workloads)
