@@ -15,6 +15,7 @@
 #include "cli/options.h"
 #include "cli/pairs.h"
 #include "cli/version.h"
+#include "netsim/mpi.h"
 
 static const struct cli_option options[] = {
     {"topo", "SPEC", "the pod: v5p:8x8x8, torus:4x4, ... (podsim topo --help)"},
@@ -324,38 +325,64 @@ static void discard_files(struct files *f)
     sim_output_discard(f->stats);
 }
 
+static sim_ps launch_overhead_ps(const struct request *q, const topo *t)
+{
+    if (q->launch_overhead_ps >= 0) return q->launch_overhead_ps;
+    return topo_chip_of(t) != NULL ? topo_chip_of(t)->launch_overhead_ps : 0;
+}
+
+/* Rows are dealt to the ranks in turn; every rank gets every result. */
+static void share_results(struct plan *p, struct net_run_stats *totals)
+{
+    enum { PER_ROW = 3 };
+    int64_t *values = SIM_NEW(int64_t, PER_ROW * p->row_count);
+    for (size_t i = 0; i < p->row_count; i++) {
+        if (i % net_mpi_ranks() != net_mpi_rank()) continue;
+        values[PER_ROW * i] = p->row[i].time_ps;
+        values[PER_ROW * i + 1] = p->row[i].latency_ps;
+        values[PER_ROW * i + 2] = p->row[i].overhead_ps;
+    }
+    net_mpi_sum(values, (int)(PER_ROW * p->row_count));
+    for (size_t i = 0; i < p->row_count; i++) {
+        p->row[i].time_ps = values[PER_ROW * i];
+        p->row[i].latency_ps = values[PER_ROW * i + 1];
+        p->row[i].overhead_ps = values[PER_ROW * i + 2];
+    }
+    sim_free(values);
+    net_mpi_sum((int64_t *)totals, sizeof *totals / sizeof(int64_t));
+}
+
 static enum sim_status run_rows(const struct request *q, struct plan *p, struct files *f,
                                 struct sim_error *err)
 {
-    const struct topo_chip *chip = topo_chip_of(p->topology);
     struct net_options net = {.send_overhead_ps = q->send_overhead_ps,
-                              .entry_overhead_ps = q->launch_overhead_ps};
-    if (net.entry_overhead_ps < 0)
-        net.entry_overhead_ps = chip != NULL ? chip->launch_overhead_ps : 0;
+                              .entry_overhead_ps = launch_overhead_ps(q, p->topology)};
     struct collective_outputs outputs = {0};
     if (f->messages != NULL) outputs.messages = sim_output_file(f->messages);
     if (f->link_stats != NULL) outputs.link_stats = sim_output_file(f->link_stats);
     struct net_run_stats totals = {0};
     double wall = sim_wall_s(), cpu = sim_cpu_s();
-    sim_progress *progress = sim_progress_create("runs", p->row_count, 0);
+    sim_progress *progress = sim_progress_create("runs", p->row_count, net_mpi_rank() != 0);
     enum sim_status status = SIM_OK;
-    for (size_t i = 0; i < p->row_count && status == SIM_OK; i++) {
+    for (size_t i = 0; i < p->row_count; i++)
+        collective_prepare(p->topology, &p->row[i]);
+    for (size_t i = net_mpi_rank(); i < p->row_count && status == SIM_OK; i += net_mpi_ranks()) {
         status = collective_run(p->topology, &net, &outputs, &p->row[i], &totals, err);
         sim_progress_update(progress, i + 1);
     }
     sim_progress_destroy(progress);
-    if (status == SIM_OK && f->stats != NULL)
+    SIM_TRY(net_mpi_agree(status, err));
+    share_results(p, &totals);
+    if (f->stats != NULL)
         cli_stats_write(&totals, sim_wall_s() - wall, sim_cpu_s() - cpu, sim_output_file(f->stats));
-    return status;
+    return SIM_OK;
 }
 
 static void print_rows(const struct request *q, const struct plan *p)
 {
     char text[SIM_QUANTITY_TEXT];
     const topo *t = p->topology;
-    const struct topo_chip *chip = topo_chip_of(t);
-    sim_ps launch = q->launch_overhead_ps;
-    if (launch < 0) launch = chip != NULL ? chip->launch_overhead_ps : 0;
+    sim_ps launch = launch_overhead_ps(q, t);
     cli_report *report = collective_report_create();
     cli_meta_text(report, "podsim", PODSIM_VERSION);
     cli_meta_text(report, "topology", topo_spec(t));
@@ -372,12 +399,15 @@ static void print_rows(const struct request *q, const struct plan *p)
     cli_report_destroy(report);
 }
 
+/* Every rank makes the same plan; only rank 0 opens files, so the ranks agree before they run and
+ * before they leave. */
 static enum sim_status run_request(const struct request *q, struct sim_error *err)
 {
     struct plan plan = {0};
     struct files files = {0};
     enum sim_status status = make_plan(&plan, q, err);
     if (status == SIM_OK) status = open_files(q, &plan, &files, err);
+    status = net_mpi_agree(status, err);
     if (status == SIM_OK) status = run_rows(q, &plan, &files, err);
     if (status == SIM_OK) status = close_files(&files, err);
     if (status == SIM_OK) print_rows(q, &plan);

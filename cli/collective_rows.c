@@ -117,12 +117,16 @@ static enum sim_status run_flow(const topo *t, const struct net_options *options
     return status;
 }
 
+void collective_prepare(const topo *t, struct collective_row *row)
+{
+    row->bound = coll_lower_bound(t, &row->spec);
+    row->form = coll_closed_form(t, &row->spec);
+}
+
 enum sim_status collective_run(const topo *t, const struct net_options *options,
                                const struct collective_outputs *outputs, struct collective_row *row,
                                struct net_run_stats *totals, struct sim_error *err)
 {
-    row->bound = coll_lower_bound(t, &row->spec);
-    row->form = coll_closed_form(t, &row->spec);
     if (row->engine == COLLECTIVE_FLOW) return run_flow(t, options, outputs, row, totals, err);
     row->time_ps = row->bound.time_ps;
     row->latency_ps = row->bound.limited_by != NULL && strcmp(row->bound.limited_by, "latency") == 0

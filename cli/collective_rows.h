@@ -27,7 +27,9 @@ struct collective_outputs {
     FILE *messages, *link_stats;
 };
 
-/** Build, run and judge one row; `totals` is added to. */
+/** What is known before running: the bound and the closed form. */
+void collective_prepare(const topo *t, struct collective_row *row);
+/** Build and run one prepared row; `totals` is added to. */
 SIM_MUST_CHECK enum sim_status collective_run(const topo *t, const struct net_options *options,
                                               const struct collective_outputs *outputs,
                                               struct collective_row *row,

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/quantity.h"
 #include "cli/options.h"
+#include "netsim/mpi.h"
 
 static const char *const tie_names[] = {"split", "positive", "negative", NULL};
 
@@ -59,7 +60,8 @@ const char *cli_routing_text(const struct topo_options *options)
 enum sim_status cli_output_open(const char *path, struct sim_error *err, sim_output **out)
 {
     *out = NULL;
-    return path == NULL ? SIM_OK : sim_output_open(path, err, out);
+    if (path == NULL || net_mpi_rank() != 0) return SIM_OK;
+    return sim_output_open(path, err, out);
 }
 
 void cli_stats_write(const struct net_run_stats *stats, double wall_s, double cpu_s, FILE *out)
@@ -76,7 +78,7 @@ void cli_stats_write(const struct net_run_stats *stats, double wall_s, double cp
                   {"levels", stats->levels},
                   {"instants", stats->instants},
                   {"classes", 0},
-                  {"ranks", 1},
+                  {"ranks", net_mpi_ranks()},
                   {"peak_rss_bytes", sim_memory_peak_bytes()}};
     sim_json_object_begin(json);
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {

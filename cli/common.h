@@ -23,7 +23,8 @@ SIM_MUST_CHECK enum sim_status cli_topology_option(const char *name, const char 
 /** "dimension-order" and how it takes ties when not evenly. */
 const char *cli_routing_text(const struct topo_options *options);
 
-/** An output file that may not have been asked for: NULL when `path` is NULL. */
+/** An output file that may not have been asked for: NULL when `path` is NULL, and on ranks that do
+ * not write. */
 SIM_MUST_CHECK enum sim_status cli_output_open(const char *path, struct sim_error *err,
                                                sim_output **out);
 

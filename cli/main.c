@@ -1,6 +1,7 @@
 /*
  * podsim: dispatch to a subcommand, print its error, exit with its code.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,15 +9,19 @@
 #include "base/yaml.h"
 #include "cli/commands.h"
 #include "cli/version.h"
+#include "netsim/mpi.h"
 
+/* A parallel command runs on every rank and agrees on its status; the others run on rank 0 while
+ * the rest wait. */
 static const struct {
     const char *name, *summary;
     enum sim_status (*run)(int argc, char **argv, struct sim_error *err);
+    bool is_parallel;
 } commands[] = {
-    {"topo", "describe a pod: shape, links, distances, bisection", cmd_topo},
-    {"collective", "time collectives: sizes x algorithms on a pod", cmd_collective},
-    {"step", "time one training step: breakdown, MFU, memory", cmd_step},
-    {"presets", "list the chips, pods and models built in", cmd_presets},
+    {"topo", "describe a pod: shape, links, distances, bisection", cmd_topo, false},
+    {"collective", "time collectives: sizes x algorithms on a pod", cmd_collective, true},
+    {"step", "time one training step: breakdown, MFU, memory", cmd_step, false},
+    {"presets", "list the chips, pods and models built in", cmd_presets, false},
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
@@ -43,7 +48,7 @@ static void print_help(FILE *out)
 static enum sim_status run(int argc, char **argv, struct sim_error *err)
 {
     if (argc < 2) {
-        print_help(stderr);
+        if (net_mpi_rank() == 0) print_help(stderr);
         return sim_error_set(err, SIM_EUSAGE, "no command given");
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
@@ -58,7 +63,9 @@ static enum sim_status run(int argc, char **argv, struct sim_error *err)
     const char *names[COMMANDS + 1] = {NULL};
     for (size_t i = 0; i < COMMANDS; i++) {
         names[i] = commands[i].name;
-        if (strcmp(argv[1], names[i]) == 0) return commands[i].run(argc - 1, argv + 1, err);
+        if (strcmp(argv[1], names[i]) != 0) continue;
+        bool is_mine = commands[i].is_parallel || net_mpi_rank() == 0;
+        return is_mine ? commands[i].run(argc - 1, argv + 1, err) : SIM_OK;
     }
     const char *near = sim_nearest_name(argv[1], names);
     if (near != NULL)
@@ -71,11 +78,16 @@ static enum sim_status run(int argc, char **argv, struct sim_error *err)
 int main(int argc, char **argv)
 {
     struct sim_error err = {0};
-    enum sim_status status = run(argc, argv, &err);
-    if (status == SIM_OK) status = sim_stdout_check(&err);
-    if (status != SIM_OK && err.text[0] != 0) {
+    net_mpi_init(&argc, &argv);
+    bool is_first = net_mpi_rank() == 0;
+    if (!is_first && freopen("/dev/null", "w", stdout) == NULL)
+        return sim_status_exit_code(SIM_EIO);
+    enum sim_status status = net_mpi_agree(run(argc, argv, &err), &err);
+    if (status == SIM_OK) status = net_mpi_agree(is_first ? sim_stdout_check(&err) : SIM_OK, &err);
+    if (status != SIM_OK && is_first && err.text[0] != 0) {
         char line[1024];
         fprintf(stderr, "podsim: %s\n", sim_error_format(&err, line, sizeof line));
     }
+    net_mpi_finalize();
     return sim_status_exit_code(status);
 }
