@@ -1,3 +1,6 @@
 podsim_unit_test(wl_model_test workloads)
 podsim_unit_test(wl_flops_test workloads)
 podsim_unit_test(wl_study_test workloads)
+podsim_unit_test(wl_memory_test workloads)
+podsim_unit_test(wl_placement_test workloads)
+podsim_unit_test(wl_graph_test workloads)
