@@ -115,8 +115,6 @@ static void text_breakdown(FILE *out, const struct wl_step *step)
             percent(step->exposed_comm_s, step->step_s));
     fprintf(out, "%-24s%55.4f%9.2f\n", "exposed host transfers", step->exposed_host_s,
             percent(step->exposed_host_s, step->step_s));
-    fprintf(out, "%-24s%55.4f%9.2f\n", "start", step->start_s,
-            percent(step->start_s, step->step_s));
 }
 
 static void text_collectives(FILE *out, const struct wl_step *step)
@@ -386,7 +384,6 @@ static void json_row(sim_json *json, const struct wl_study *study, const struct 
     put_double(json, "compute_s", step->compute_s);
     put_double(json, "exposed_comm_s", step->exposed_comm_s);
     put_double(json, "exposed_host_s", step->exposed_host_s);
-    put_double(json, "start_s", step->start_s);
     put_double(json, "bound_s", step->bound.time_s);
     put_text(json, "limited_by", step->bound.limited_by);
     put_double(json, "memory_bytes_per_chip", step->memory.total_bytes);

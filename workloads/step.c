@@ -3,9 +3,10 @@
  *
  * The books are kept on line, per chip: where the compute stream stands, how long each class ran
  * and how much of the stream's idle time it caused. When a compute operation starts later than its
- * predecessor ended, what released it is the collective or transfer it waits for that ended last;
- * the gap is put down to that one's class. So compute, exposed collectives, exposed transfers and
- * the start (launch overhead of the step) add up to the step on every chip.
+ * predecessor ended, the gap is cut where the collectives and transfers it waits for (and those
+ * they followed) ended, and each stretch is put down to the one that ended it. So compute, exposed
+ * collectives and exposed transfers add up to the step on every chip, and nothing is exposed for
+ * longer than it ran.
  *
  * State: one end time per chip and asynchronous operation, two sums per chip and class.
  */
@@ -39,8 +40,6 @@ static void books_init(struct books *b, const struct wl_graph *graph)
         .total_ps = SIM_NEW(sim_ps, chips * classes),
         .exposed_ps = SIM_NEW(sim_ps, chips * classes),
     };
-    for (uint32_t c = 0; c < chips; c++)
-        b->stream_end_ps[c] = graph->study->launch_overhead_ps;
 }
 
 static void books_release(struct books *b)
@@ -178,7 +177,6 @@ static enum sim_status simulate(const struct wl_graph *g, struct sim_error *err,
     if (status == SIM_OK) {
         step->chip = slowest_chip(&books);
         step->step_s = sim_ps_to_s(result.time_ps);
-        step->start_s = sim_ps_to_s(g->study->launch_overhead_ps);
         step->is_simulated = true;
         fill_parts(g, &books, step);
     }

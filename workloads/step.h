@@ -32,7 +32,7 @@ struct wl_step {
     double peak_flops_per_s;     /* of one chip at the training's precision */
     double flops_per_chip_per_s; /* model FLOPs */
     double mfu, hfu;
-    double compute_s, exposed_comm_s, exposed_host_s, start_s; /* their sum is step_s */
+    double compute_s, exposed_comm_s, exposed_host_s; /* their sum is step_s */
     uint32_t chip; /* the one reported: the last to finish, the lowest id of those */
     struct wl_bound bound;
     struct wl_memory memory;
