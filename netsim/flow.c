@@ -50,6 +50,7 @@ struct link {
     sim_ps busy_since_ps, busy_ps;
     uint64_t byte_units;
     uint32_t head, count; /* hops on it */
+    uint32_t long_count;  /* of these, hops of flows with more than one */
     uint32_t visit;
     uint32_t local; /* index within the component being solved */
     bool is_dirty;
@@ -148,6 +149,7 @@ static void hop_attach(net_flow_engine *e, uint32_t hop, sim_ps now)
 {
     struct link *l = &e->link[e->hop[hop].link];
     if (l->count++ == 0) l->busy_since_ps = now;
+    l->long_count += e->flow[e->hop[hop].flow].hop_count > 1;
     e->hop[hop].prev = NONE;
     e->hop[hop].next = l->head;
     if (l->head != NONE) e->hop[l->head].prev = hop;
@@ -164,6 +166,7 @@ static void hop_detach(net_flow_engine *e, uint32_t hop, sim_ps now)
         e->hop[h->prev].next = h->next;
     if (h->next != NONE) e->hop[h->next].prev = h->prev;
     assert(l->count > 0);
+    l->long_count -= e->flow[h->flow].hop_count > 1;
     if (--l->count == 0) l->busy_ps += now - l->busy_since_ps;
 }
 
@@ -254,12 +257,12 @@ static void collect(net_flow_engine *e, topo_link_id start)
     }
 }
 
-static bool share_one_link(net_flow_engine *e, sim_ps now)
+/* A link with one-hop flows only is a component of its own. */
+static bool share_one_link(net_flow_engine *e, const struct link *l, sim_ps now)
 {
-    const struct link *l = &e->link[e->part[0]];
     double rate = l->capacity / l->count;
-    for (uint32_t i = 0; i < e->member_count; i++)
-        if (!set_rate(e, e->member[i], rate, now)) return false;
+    for (uint32_t h = l->head; h != NONE; h = e->hop[h].next)
+        if (!set_rate(e, e->hop[h].flow, rate, now)) return false;
     return true;
 }
 
@@ -295,10 +298,13 @@ bool net_flow_settle(net_flow_engine *e, sim_ps now)
         struct link *l = &e->link[e->dirty[i]];
         l->is_dirty = false;
         if (l->visit == e->visit || l->count == 0 || !is_fine) continue;
-        collect(e, e->dirty[i]);
-        bool is_one_link = e->part_count == 1 && e->member_count == l->count;
-        is_fine = is_one_link ? share_one_link(e, now) : solve(e, now);
         e->solves++;
+        if (l->long_count == 0) {
+            is_fine = share_one_link(e, l, now);
+            continue;
+        }
+        collect(e, e->dirty[i]);
+        is_fine = solve(e, now);
     }
     e->dirty_count = 0;
     return is_fine;
