@@ -57,7 +57,11 @@ static net_op_id append(struct wl_graph *g, struct net_op op, uint32_t class_id,
     assert(id == g->op_count);
     SIM_GROW(g->op, g->op_capacity, g->op_count + 2);
     g->op[g->op_count++] = (struct wl_graph_op){
-        .class_id = class_id, .async_id = async_id, .wait_begin = (uint32_t)g->wait_count};
+        .class_id = class_id,
+        .async_id = async_id,
+        .follows = NET_NONE,
+        .wait_begin = (uint32_t)g->wait_count,
+    };
     return id;
 }
 
@@ -247,6 +251,7 @@ static net_op_id transfer(struct wl_graph *g, enum coll_op way, double bytes, ne
         g, &(struct wl_class){.axis = WL_AXIS_HOST, .op = way, .traffic = WL_TRAFFIC_SAVED});
     net_op_id op = append(g, (struct net_op){.kind = NET_OP_COMPUTE, .duration_ps = duration_ps},
                           class_id, g->async_count++);
+    g->op[op].follows = is_async(g, after_too) ? after_too : *last;
     net_op_after(g->schedule, 0, op, *last);
     net_op_after(g->schedule, 0, op, after);
     net_op_after(g->schedule, 0, op, after_too);
