@@ -12,7 +12,7 @@
 #include "cli/options.h"
 #include "cli/step_report.h"
 
-enum step_option { STEP_FORMAT, STEP_SET, STEP_ENGINE, STEP_LINK_STATS, STEP_STATS };
+enum step_option { STEP_FORMAT, STEP_SET, STEP_ENGINE, STEP_TRACE, STEP_LINK_STATS, STEP_STATS };
 
 static const struct cli_option step_options[] = {
     [STEP_FORMAT] = {"format", "text|csv|json", "how to print the result; default text"},
@@ -20,6 +20,8 @@ static const struct cli_option step_options[] = {
                   "replace a value of the study, e.g. training.batch=64; may be\nrepeated"},
     [STEP_ENGINE] = {"engine", "flow|bound",
                      "simulate (default), or only the bound that nothing can beat"},
+    [STEP_TRACE] = {"trace", "FILE",
+                    "write the step of chip 0 as a Chrome trace (ui.perfetto.dev)"},
     [STEP_LINK_STATS] = {"link-stats", "FILE",
                          "write one CSV row a link: bytes, busy time, utilisation"},
     [STEP_STATS] = {"stats", "FILE", "write how the simulator itself did, as JSON"},
@@ -43,7 +45,7 @@ static void (*const formats[])(FILE *, const struct wl_study *, const struct wl_
     [CLI_TEXT] = step_report_text, [CLI_CSV] = step_report_csv, [CLI_JSON] = step_report_json};
 
 struct options {
-    const char *study, *link_stats, *stats;
+    const char *study, *trace, *link_stats, *stats;
     enum cli_format format;
     const char **set;
     size_t set_count, set_capacity;
@@ -75,6 +77,9 @@ static enum sim_status take(struct options *o, int option, const char *value, st
         return SIM_OK;
     case STEP_ENGINE:
         return set_engine(o, value, err);
+    case STEP_TRACE:
+        o->trace = value;
+        return SIM_OK;
     case STEP_LINK_STATS:
         o->link_stats = value;
         return SIM_OK;
@@ -112,11 +117,12 @@ static enum sim_status parse(int argc, char **argv, struct sim_error *err, struc
 
 /* Output files are opened before the simulation, so that one that cannot be made costs no time. */
 struct files {
-    sim_output *link_stats, *stats;
+    sim_output *trace, *link_stats, *stats;
 };
 
 static enum sim_status open_files(const struct options *o, struct sim_error *err, struct files *out)
 {
+    SIM_TRY(cli_output_open(o->trace, err, &out->trace));
     SIM_TRY(cli_output_open(o->link_stats, err, &out->link_stats));
     return cli_output_open(o->stats, err, &out->stats);
 }
@@ -136,6 +142,7 @@ static enum sim_status write_files(struct files *files, const struct wl_study *s
                              sim_output_file(files->link_stats));
     if (files->stats != NULL)
         cli_stats_write(&step->stats, wall_s, sim_cpu_s(), sim_output_file(files->stats));
+    SIM_TRY(commit(&files->trace, err));
     SIM_TRY(commit(&files->link_stats, err));
     return commit(&files->stats, err);
 }
@@ -145,9 +152,13 @@ static enum sim_status simulate(const struct options *o, const struct wl_study *
 {
     struct wl_step step;
     double start_s = sim_wall_s();
-    SIM_TRY(wl_step_run(study, err, &step));
+    step_trace *trace = NULL;
+    if (files->trace != NULL) trace = step_trace_create(sim_output_file(files->trace), study, 0);
+    enum sim_status status = wl_step_run(study, step_trace_observer(trace), err, &step);
+    step_trace_destroy(trace);
+    if (status != SIM_OK) return status;
     formats[o->format](stdout, study, &step);
-    enum sim_status status = sim_stdout_check(err);
+    status = sim_stdout_check(err);
     if (status == SIM_OK) status = write_files(files, study, &step, sim_wall_s() - start_s, err);
     if (status == SIM_OK && !step.memory.fits) {
         char advice[400];
@@ -165,6 +176,7 @@ static enum sim_status run(const struct options *o, struct sim_error *err)
     SIM_TRY(wl_study_load(o->study, o->set, (uint32_t)o->set_count, err, &study));
     enum sim_status status = open_files(o, err, &files);
     if (status == SIM_OK) status = simulate(o, &study, &files, err);
+    sim_output_discard(files.trace);
     sim_output_discard(files.link_stats);
     sim_output_discard(files.stats);
     wl_study_release(&study);

@@ -3,8 +3,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/json.h"
 #include "base/quantity.h"
+#include "cli/report.h"
 #include "cli/version.h"
 #include "workloads/placement.h"
 
@@ -23,7 +25,7 @@ static const char *op_name(const struct wl_class *class)
 
 static const char *efficiency_source(const struct wl_study *study)
 {
-    if (study->has_override) return "the study overrides values of the chip";
+    if (study->has_own_efficiencies) return "set in the study";
     const char *source = study->chip.efficiency_source;
     return source != NULL ? source : "not fitted";
 }
@@ -42,11 +44,34 @@ static double part_sum(const struct wl_step *step, enum wl_pass pass)
     return sum;
 }
 
+/* "full", or what a custom policy does: "keeps input, offloads qkv". */
+static const char *remat_text(const struct wl_remat *remat, char *buffer, size_t bytes)
+{
+    static const struct {
+        enum wl_saving how;
+        const char *verb;
+    } parts[] = {{WL_KEEP, "keeps "}, {WL_OFFLOAD, "offloads "}};
+    if (strcmp(remat->name, "custom") != 0) return remat->name;
+    size_t at = 0;
+    buffer[0] = 0;
+    for (int p = 0; p < 2; p++) {
+        const char *before = parts[p].verb; /* "keeps " before the first only */
+        for (int i = 0; i < WL_TENSORS && at < bytes; i++) {
+            if (remat->tensor[i] != parts[p].how) continue;
+            at += (size_t)snprintf(buffer + at, bytes - at, "%s%s%s", at > 0 ? ", " : "", before,
+                                   wl_tensor_names[i]);
+            before = "";
+        }
+    }
+    return buffer;
+}
+
 /* ---- text ---- */
 
 static void text_head(FILE *out, const struct wl_study *study, const struct wl_step *step)
 {
     char tokens[SIM_QUANTITY_TEXT], per_chip[SIM_QUANTITY_TEXT], chips[SIM_QUANTITY_TEXT];
+    char remat[256];
     double chip_count = topo_chips(study->topology);
     fprintf(out, "%s: %s on %s, %s chips\n", study->name, study->model.name,
             topo_spec(study->topology), sim_count_format(topo_chips(study->topology), chips));
@@ -55,7 +80,7 @@ static void text_head(FILE *out, const struct wl_study *study, const struct wl_s
             " tokens a step (fixed for the whole job), %s, remat "
             "%s, %s\n\n",
             study->batch, study->sequence, topo_precision_names[study->precision],
-            study->remat.name, wl_optimizer_names[study->optimizer]);
+            remat_text(&study->remat, remat, sizeof remat), wl_optimizer_names[study->optimizer]);
     fprintf(out, "step time   %.6g s%s\n", step->step_s,
             step->is_simulated ? "" : " at least (bound, nothing simulated)");
     fprintf(out, "tokens/s    %s, %s a chip\n",
@@ -237,9 +262,27 @@ void step_report_text(FILE *out, const struct wl_study *study, const struct wl_s
 
 /* ---- CSV ---- */
 
+static const struct cli_column csv_columns[] = {
+    {.key = "study"},
+    {.key = "model"},
+    {.key = "topology"},
+    {.key = "chips"},
+    {.key = "fits"},
+    {.key = "step_s"},
+    {.key = "tokens_per_s"},
+    {.key = "tflops_per_chip"},
+    {.key = "mfu"},
+    {.key = "hfu"},
+    {.key = "compute_s"},
+    {.key = "exposed_comm_s"},
+    {.key = "exposed_host_s"},
+    {.key = "bound_s"},
+    {.key = "memory_bytes_per_chip"},
+    {.key = NULL},
+};
+
 void step_report_csv(FILE *out, const struct wl_study *study, const struct wl_step *step)
 {
-    char text[SIM_QUANTITY_TEXT];
     const double values[] = {step->step_s,
                              step->tokens_per_s,
                              step->flops_per_chip_per_s / 1e12,
@@ -250,14 +293,16 @@ void step_report_csv(FILE *out, const struct wl_study *study, const struct wl_st
                              step->exposed_host_s,
                              step->bound.time_s,
                              step->memory.total_bytes};
-    fprintf(out,
-            "study,model,topology,chips,fits,step_s,tokens_per_s,tflops_per_chip,mfu,hfu,compute_s,"
-            "exposed_comm_s,exposed_host_s,bound_s,memory_bytes_per_chip\n");
-    fprintf(out, "%s,%s,\"%s\",%u,%s", study->name, study->model.name, topo_spec(study->topology),
-            topo_chips(study->topology), step->memory.fits ? "true" : "false");
+    cli_report *report = cli_report_create(csv_columns);
+    cli_cell_text(report, study->name);
+    cli_cell_text(report, study->model.name);
+    cli_cell_text(report, topo_spec(study->topology));
+    cli_cell_uint(report, topo_chips(study->topology), NULL);
+    cli_cell_bool(report, step->memory.fits);
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
-        fprintf(out, ",%s", sim_double_format(values[i], text));
-    fprintf(out, "\n");
+        cli_cell_double(report, values[i], NULL);
+    cli_report_print(report, CLI_CSV, out);
+    cli_report_destroy(report);
 }
 
 /* ---- JSON ---- */
@@ -299,6 +344,8 @@ static void json_meta(sim_json *json, const struct wl_study *study, const struct
     put_double(json, "attention_efficiency", chip->attention_efficiency[TOPO_BF16]);
     put_double(json, "hbm_efficiency", chip->hbm_efficiency);
     put_text(json, "efficiency_source", efficiency_source(study));
+    sim_json_key(json, "chip_overrides");
+    sim_json_bool(json, study->has_override);
     sim_json_object_end(json);
 }
 
@@ -371,10 +418,13 @@ static void json_placement(sim_json *json, const struct wl_study *study)
 
 static void json_row(sim_json *json, const struct wl_study *study, const struct wl_step *step)
 {
+    char text[256];
     sim_json_object_begin(json);
     put_text(json, "study", study->name);
     put_text(json, "model", study->model.name);
     put_text(json, "topology", topo_spec(study->topology));
+    put_text(json, "precision", topo_precision_names[study->precision]);
+    put_text(json, "remat", remat_text(&study->remat, text, sizeof text));
     put_uint(json, "chips", topo_chips(study->topology));
     put_double(json, "step_s", step->step_s);
     put_double(json, "tokens_per_s", step->tokens_per_s);
@@ -411,4 +461,82 @@ void step_report_json(FILE *out, const struct wl_study *study, const struct wl_s
     sim_json_array_end(json);
     sim_json_object_end(json);
     sim_json_destroy(json);
+}
+
+/* ---- trace ----
+ *
+ * The compute stream is a thread of complete slices ("X"). Collectives and host transfers may
+ * overlap, so each is an asynchronous slice ("b" and "e", matched by id), which gets a row per
+ * name. Times are microseconds; six decimals keep the picoseconds.
+ */
+
+struct step_trace {
+    FILE *out;
+    uint64_t count;
+    struct wl_step_observer observer;
+};
+
+static void put_time(FILE *out, const char *key, sim_ps ps)
+{
+    fprintf(out, ",\"%s\":%" PRId64 ".%06" PRId64, key, ps / SIM_PS_PER_US, ps % SIM_PS_PER_US);
+}
+
+static void put_compute(FILE *out, const struct wl_class *class, sim_ps start_ps, sim_ps end_ps)
+{
+    fprintf(out, ",\n{\"ph\":\"X\",\"pid\":0,\"tid\":0,\"cat\":\"%s\",\"name\":\"%s\"",
+            wl_pass_names[class->pass], wl_kind_names[class->kind]);
+    put_time(out, "ts", start_ps);
+    put_time(out, "dur", end_ps - start_ps);
+    fputc('}', out);
+}
+
+static void put_edge(FILE *out, char phase, const struct wl_class *class, uint64_t id, sim_ps at_ps)
+{
+    const char *axis = wl_graph_axis_name(class->axis);
+    fprintf(out,
+            ",\n{\"ph\":\"%c\",\"pid\":0,\"tid\":1,\"cat\":\"%s\",\"id\":%" PRIu64
+            ",\"name\":\"%s %s of %s\"",
+            phase, axis, id, axis, op_name(class), wl_traffic_names[class->traffic]);
+    put_time(out, "ts", at_ps);
+    fputc('}', out);
+}
+
+static void on_op(void *context, const struct wl_class *class, sim_ps start_ps, sim_ps end_ps)
+{
+    step_trace *trace = context;
+    trace->count++;
+    if (class->is_compute) {
+        put_compute(trace->out, class, start_ps, end_ps);
+        return;
+    }
+    put_edge(trace->out, 'b', class, trace->count, start_ps);
+    put_edge(trace->out, 'e', class, trace->count, end_ps);
+}
+
+step_trace *step_trace_create(FILE *out, const struct wl_study *study, topo_chip_id chip)
+{
+    step_trace *trace = SIM_NEW(step_trace, 1);
+    char where[48];
+    trace->out = out;
+    trace->observer = (struct wl_step_observer){.context = trace, .chip = chip, .on_op = on_op};
+    fprintf(out,
+            "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
+            "{\"ph\":\"M\",\"pid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"chip %s of "
+            "%s\"}},\n"
+            "{\"ph\":\"M\",\"pid\":0,\"tid\":0,\"name\":\"thread_name\",\"args\":{\"name\":"
+            "\"compute\"}}",
+            topo_chip_format(study->topology, chip, where), topo_spec(study->topology));
+    return trace;
+}
+
+void step_trace_destroy(step_trace *trace)
+{
+    if (trace == NULL) return;
+    fputs("\n]}\n", trace->out);
+    sim_free(trace);
+}
+
+const struct wl_step_observer *step_trace_observer(const step_trace *trace)
+{
+    return trace != NULL ? &trace->observer : NULL;
 }

@@ -19,6 +19,7 @@
 
 struct books {
     const struct wl_graph *graph;
+    const struct wl_step_observer *observer; /* may be NULL */
     const struct net_op *first_op;
     uint32_t chips;
     sim_ps *stream_end_ps; /* [chips] */
@@ -27,12 +28,14 @@ struct books {
     sim_ps *exposed_ps;    /* [chips * class_count] */
 };
 
-static void books_init(struct books *b, const struct wl_graph *graph)
+static void books_init(struct books *b, const struct wl_graph *graph,
+                       const struct wl_step_observer *observer)
 {
     uint32_t chips = topo_chips(graph->study->topology);
     size_t classes = graph->class_count;
     *b = (struct books){
         .graph = graph,
+        .observer = observer,
         .first_op = net_schedule_program(graph->schedule, 0)->op,
         .chips = chips,
         .stream_end_ps = SIM_NEW(sim_ps, chips),
@@ -86,6 +89,8 @@ static void on_op(void *context, topo_chip_id chip, const struct net_op *net_op,
     size_t op = (size_t)(net_op - b->first_op), classes = chip * g->class_count;
     const struct wl_graph_op *what = &g->op[op];
     b->total_ps[classes + what->class_id] += end_ps - start_ps;
+    if (b->observer != NULL && b->observer->chip == chip)
+        b->observer->on_op(b->observer->context, &g->class[what->class_id], start_ps, end_ps);
     if (what->async_id != NET_NONE) {
         b->end_ps[(size_t)chip * g->async_count + what->async_id] = end_ps;
         return;
@@ -163,11 +168,11 @@ static void fill_rates(const struct wl_graph *g, struct wl_step *step)
     step->hfu = step->executed_flops / chips / step->step_s / step->peak_flops_per_s;
 }
 
-static enum sim_status simulate(const struct wl_graph *g, struct sim_error *err,
-                                struct wl_step *step)
+static enum sim_status simulate(const struct wl_graph *g, const struct wl_step_observer *watcher,
+                                struct sim_error *err, struct wl_step *step)
 {
     struct books books;
-    books_init(&books, g);
+    books_init(&books, g, watcher);
     net_link_stats_init(&step->links, g->study->topology);
     const struct net_options options = {.launch_overhead_ps = g->study->launch_overhead_ps};
     const struct net_observer observer = {.context = &books, .on_op = on_op};
@@ -184,8 +189,8 @@ static enum sim_status simulate(const struct wl_graph *g, struct sim_error *err,
     return status;
 }
 
-enum sim_status wl_step_run(const struct wl_study *study, struct sim_error *err,
-                            struct wl_step *out)
+enum sim_status wl_step_run(const struct wl_study *study, const struct wl_step_observer *observer,
+                            struct sim_error *err, struct wl_step *out)
 {
     struct wl_graph graph;
     SIM_TRY(wl_graph_create(study, err, &graph));
@@ -193,7 +198,7 @@ enum sim_status wl_step_run(const struct wl_study *study, struct sim_error *err,
     enum sim_status status = SIM_OK;
     step.compute_s = step.bound.compute_s;
     if (study->engine == WL_FLOW) {
-        status = simulate(&graph, err, &step);
+        status = simulate(&graph, observer, err, &step);
     } else {
         step.step_s = step.bound.time_s;
         fill_parts(&graph, NULL, &step);

@@ -43,9 +43,20 @@ struct wl_step {
     struct net_run_stats stats;
 };
 
-/** Errors: those of net_run(). */
-SIM_MUST_CHECK enum sim_status wl_step_run(const struct wl_study *study, struct sim_error *err,
-                                           struct wl_step *out);
+/** Told each operation of one chip when it is done. */
+struct wl_step_observer {
+    void *context;
+    topo_chip_id chip;
+    void (*on_op)(void *context, const struct wl_class *class, sim_ps start_ps, sim_ps end_ps);
+};
+
+/**
+ * @param observer  may be NULL
+ * Errors: those of net_run().
+ */
+SIM_MUST_CHECK enum sim_status wl_step_run(const struct wl_study *study,
+                                           const struct wl_step_observer *observer,
+                                           struct sim_error *err, struct wl_step *out);
 void wl_step_release(struct wl_step *step);
 
 #endif

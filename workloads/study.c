@@ -256,6 +256,9 @@ static enum sim_status read_system(const struct study_fields *f, const struct si
     SIM_TRY(read_efficiency(f->chip.attention_efficiency, err, chip->attention_efficiency));
     const struct chip_fields none = {0};
     study->has_override = memcmp(&none, &f->chip, sizeof none) != 0;
+    study->has_own_efficiencies = f->chip.matmul_efficiency != NULL ||
+                                  f->chip.attention_efficiency != NULL ||
+                                  f->chip.hbm_efficiency > 0;
     study->launch_overhead_ps =
         f->network.launch_overhead >= 0 ? f->network.launch_overhead : chip->launch_overhead_ps;
     study->engine = (enum wl_engine)f->network.engine;

@@ -55,7 +55,8 @@ struct wl_study {
     char name[128]; /* the file's name without folder and suffix */
     topo *topology; /* owned */
     struct topo_chip chip;
-    bool has_override; /* some chip value is the study's, not the preset's */
+    bool has_override;         /* some chip value is the study's, not the preset's */
+    bool has_own_efficiencies; /* some efficiency is */
     sim_ps launch_overhead_ps;
     enum wl_engine engine;
     struct wl_model model;

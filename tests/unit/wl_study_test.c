@@ -23,6 +23,7 @@ START_TEST(defaults)
     ck_assert_str_eq(s.name, "s");
     ck_assert_uint_eq(s.axis[WL_FSDP].group.size, 64);
     ck_assert(s.has_override);
+    ck_assert(s.has_own_efficiencies);
     wl_study_release(&s);
 }
 END_TEST
