@@ -1,0 +1,36 @@
+# End-to-end tests: the program as a user runs it. See tests/README.md.
+
+# podsim_run_test(LABEL NAME): case NAME of tests/LABEL/run.
+function(podsim_run_test label name)
+    add_test(NAME ${label}/${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/${label}/run $<TARGET_FILE:podsim> ${name}
+             WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/${label})
+    set_tests_properties(${label}/${name} PROPERTIES LABELS ${label} TIMEOUT 60 SKIP_RETURN_CODE 77)
+    if(PODSIM_SANITIZE)
+        set_tests_properties(${label}/${name} PROPERTIES ENVIRONMENT PODSIM_NO_MEMORY_LIMIT=1)
+    endif()
+endfunction()
+
+set(golden_cases
+    collective-auto collective-bound collective-json collective-sizes collective-text group-of-one-csv
+    group-of-one-json group-of-one-text help-collective help-presets help-step help-topo help mesh-gather-line
+    one-byte permute-link-stats permute-messages permute-next permute-pairs presets-models step-csv step-text
+    topo-csv topo-four-axes topo-json topo-line-of-one topo-text torus-gather-direct v4-gather-x v4-gather-xy
+    v4-reduce-z v5e-gather-line v5p-gather-x version zero-bytes)
+file(GLOB golden_files RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/golden CONFIGURE_DEPENDS golden/*.args)
+list(TRANSFORM golden_files REPLACE "\\.args$" "")
+list(SORT golden_cases)
+list(SORT golden_files)
+if(NOT golden_files STREQUAL golden_cases)
+    message(FATAL_ERROR "tests/golden holds ${golden_files}, tests/e2e.cmake lists ${golden_cases}")
+endif()
+foreach(name IN LISTS golden_cases)
+    podsim_run_test(golden ${name})
+endforeach()
+
+# The table is the list: a line "case NAME" each.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/invalid/cases)
+file(STRINGS invalid/cases invalid_cases REGEX "^case ")
+list(TRANSFORM invalid_cases REPLACE "^case +" "")
+foreach(name IN LISTS invalid_cases)
+    podsim_run_test(invalid ${name})
+endforeach()
