@@ -168,9 +168,23 @@ static void fill_rates(const struct wl_graph *g, struct wl_step *step)
     step->hfu = step->executed_flops / chips / step->step_s / step->peak_flops_per_s;
 }
 
+static enum sim_status check_memory(const struct wl_graph *g, struct sim_error *err)
+{
+    char need[SIM_QUANTITY_TEXT], have[SIM_QUANTITY_TEXT];
+    uint64_t chips = topo_chips(g->study->topology), available = sim_memory_available_bytes();
+    uint64_t bytes = chips * (g->async_count + 2 * g->class_count + 1) * sizeof(sim_ps);
+    if (available == 0 || bytes <= available) return SIM_OK;
+    return sim_error_set(
+        err, SIM_ERESOURCE,
+        "a step of %zu operations on %llu chips needs %s of memory, this machine has %s",
+        g->op_count, (unsigned long long)chips, sim_bytes_format(bytes, need),
+        sim_bytes_format(available, have));
+}
+
 static enum sim_status simulate(const struct wl_graph *g, const struct wl_step_observer *watcher,
                                 struct sim_error *err, struct wl_step *step)
 {
+    SIM_TRY(check_memory(g, err));
     struct books books;
     books_init(&books, g, watcher);
     net_link_stats_init(&step->links, g->study->topology);

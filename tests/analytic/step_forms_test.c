@@ -249,6 +249,7 @@ static void check_invariants(const struct wl_study *s, const struct wl_step *ste
                             topo_link_rate(s->topology, l) * step->step_s * (1 + 1e-9));
     }
     ck_assert_double_le(step->hfu, 1);
+    ck_assert_double_le(step->mfu, step->hfu); /* causal: what is counted is executed */
 }
 
 START_TEST(invariants)
