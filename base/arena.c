@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/error.h"
 
@@ -245,12 +246,30 @@ static uint64_t control_group_bytes(void)
     return smallest;
 }
 
+/* What `ulimit -v` leaves of the address space; UINT64_MAX when unlimited. */
+static uint64_t address_space_bytes(void)
+{
+    struct rlimit limit;
+    FILE *file = fopen("/proc/self/statm", "r");
+    unsigned long long pages = 0;
+    uint64_t used = 0;
+
+    if (file != NULL) {
+        if (fscanf(file, "%llu", &pages) == 1) used = pages * (uint64_t)sysconf(_SC_PAGESIZE);
+        fclose(file);
+    }
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
+    return limit.rlim_cur > used ? limit.rlim_cur - used : 1;
+}
+
 uint64_t sim_memory_available_bytes(void)
 {
-    uint64_t machine = machine_bytes(), group = control_group_bytes();
+    uint64_t smallest = address_space_bytes(), machine = machine_bytes(),
+             group = control_group_bytes();
 
-    if (machine == 0) return group == UINT64_MAX ? 0 : group;
-    return machine < group ? machine : group;
+    if (group < smallest) smallest = group;
+    if (machine != 0 && machine < smallest) smallest = machine;
+    return smallest == UINT64_MAX ? 0 : smallest;
 }
 
 uint64_t sim_memory_peak_bytes(void)

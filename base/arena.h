@@ -46,8 +46,8 @@ void sim_arena_rewind(sim_arena *arena, size_t mark);
 
 #define SIM_ARENA_NEW(arena, type, count) ((type *)sim_arena_alloc((arena), (count), sizeof(type)))
 
-/** Bytes this process may hope for: the smaller of what the machine has available now and what its
- * control group allows; 0 when unknown. */
+/** Bytes this process may hope for: the smallest of what the machine has available now, what its
+ * control group allows, and what its address space limit leaves; 0 when unknown. */
 uint64_t sim_memory_available_bytes(void);
 /** Largest resident size of this process so far. */
 uint64_t sim_memory_peak_bytes(void);

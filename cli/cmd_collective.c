@@ -384,7 +384,7 @@ static void print_rows(const struct request *q, const struct plan *p)
     const topo *t = p->topology;
     sim_ps launch = launch_overhead_ps(q, t);
     cli_report *report = collective_report_create();
-    cli_meta_text(report, "podsim", PODSIM_VERSION);
+    cli_meta_text(report, "version", PODSIM_VERSION);
     cli_meta_text(report, "topology", topo_spec(t));
     cli_meta_text(report, "link", sim_rate_format(topo_default_link_rate(t), text));
     cli_meta_text(report, "latency", sim_time_format(topo_default_latency_ps(t), text));

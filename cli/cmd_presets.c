@@ -90,7 +90,7 @@ static void print_chips(enum cli_format format)
     cli_report *r = cli_report_create(chip_columns);
     uint32_t count;
     const struct topo_chip *chips = topo_chip_presets(&count);
-    cli_meta_text(r, "podsim", PODSIM_VERSION);
+    cli_meta_text(r, "version", PODSIM_VERSION);
     for (uint32_t i = 0; i < count; i++) {
         add_chip(r, &chips[i]);
         if (chips[i].efficiency_source != NULL)
@@ -125,7 +125,7 @@ static void print_models(enum cli_format format)
     cli_report *r = cli_report_create(model_columns);
     uint32_t count;
     const struct wl_model *models = wl_model_presets(&count);
-    cli_meta_text(r, "podsim", PODSIM_VERSION);
+    cli_meta_text(r, "version", PODSIM_VERSION);
     for (uint32_t i = 0; i < count; i++)
         add_model(r, &models[i]);
     cli_report_print(r, format, stdout);

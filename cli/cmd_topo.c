@@ -188,7 +188,7 @@ enum sim_status cmd_topo(int argc, char **argv, struct sim_error *err)
     SIM_TRY(read_arguments(argc, argv, &q, &is_done, err));
     if (is_done) return SIM_OK;
     cli_report *report = cli_report_create(columns);
-    cli_meta_text(report, "podsim", PODSIM_VERSION);
+    cli_meta_text(report, "version", PODSIM_VERSION);
     cli_meta_text(report, "routing", cli_routing_text(&q.topology));
     enum sim_status status = SIM_OK;
     for (uint32_t i = 0; i < q.spec_count && status == SIM_OK; i++)

@@ -6,9 +6,9 @@
 
 #include <check.h>
 
+#include "tests/unit/check_main.h"
 #include "topo/group.h"
 #include "topo/topo.h"
-#include "unit/check_main.h"
 
 static inline topo *topo_or_fail(const char *spec)
 {

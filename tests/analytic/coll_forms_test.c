@@ -8,7 +8,7 @@
 
 #include "collectives/cost.h"
 #include "netsim/run.h"
-#include "support.h"
+#include "tests/support.h"
 
 static double run_us(const topo *t, const struct coll_spec *spec)
 {

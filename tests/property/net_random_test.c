@@ -8,7 +8,7 @@
 #include "base/rng.h"
 #include "netsim/maxmin.h"
 #include "netsim/run.h"
-#include "support.h"
+#include "tests/support.h"
 #include "topo/route.h"
 
 #define CASES 300

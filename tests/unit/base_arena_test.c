@@ -2,7 +2,10 @@
 #include <stdalign.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/rng.h"
@@ -146,6 +149,25 @@ START_TEST(random_marks_keep_older_blocks)
 }
 END_TEST
 
+/* Check runs each test in a process of its own, so the limit ends with the test. */
+START_TEST(an_address_space_limit_counts)
+{
+    FILE *file = fopen("/proc/self/statm", "r");
+    unsigned long long pages = 0;
+    const rlim_t room = (rlim_t)64 << 20;
+    struct rlimit limit;
+
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_eq(fscanf(file, "%llu", &pages), 1);
+    fclose(file);
+    ck_assert_int_eq(getrlimit(RLIMIT_AS, &limit), 0);
+    limit.rlim_cur = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + room;
+    ck_assert_int_eq(setrlimit(RLIMIT_AS, &limit), 0);
+    ck_assert_uint_gt(sim_memory_available_bytes(), 0);
+    ck_assert_uint_le(sim_memory_available_bytes(), room);
+}
+END_TEST
+
 START_TEST(memory_of_this_machine)
 {
     uint64_t before = sim_memory_peak_bytes(), available = sim_memory_available_bytes();
@@ -173,6 +195,7 @@ int main(void)
     tcase_add_test(tc, arena_memory_is_zeroed_and_aligned);
     tcase_add_test(tc, rewind_gives_the_same_memory_back);
     tcase_add_loop_test(tc, random_marks_keep_older_blocks, 0, 5);
+    tcase_add_test(tc, an_address_space_limit_counts);
     tcase_add_test(tc, memory_of_this_machine);
     suite_add_tcase(s, tc);
     return run_suite(s);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "collectives/check.h"
-#include "support.h"
+#include "tests/support.h"
 
 /* Check every operation and algorithm over `axes` of `spec`. */
 static void check_all(const char *spec, const char *axes)

@@ -4,7 +4,7 @@
 
 #include "base/rng.h"
 #include "netsim/calendar.h"
-#include "support.h"
+#include "tests/support.h"
 
 START_TEST(order_and_cancelling)
 {

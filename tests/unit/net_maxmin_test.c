@@ -1,6 +1,6 @@
 /* Rates worked out by hand. Links are numbered from 0; a flow is the list of links it crosses. */
 #include "netsim/maxmin.h"
-#include "support.h"
+#include "tests/support.h"
 
 #define LINKS_MAX 8
 #define HOPS_MAX  32

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "netsim/run.h"
-#include "support.h"
+#include "tests/support.h"
 
 static const struct net_options free_of_charge = {0};
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support.h"
+#include "tests/support.h"
 #include "topo/route.h"
 
 START_TEST(texts_round_trip)

@@ -2,7 +2,7 @@
  * bisection. */
 #include <stdlib.h>
 
-#include "support.h"
+#include "tests/support.h"
 #include "topo/metrics.h"
 #include "topo/route.h"
 

@@ -1,6 +1,6 @@
 /* Routes are connected walks of the shortest length; ties are used evenly; walks go where they are
  * told. */
-#include "support.h"
+#include "tests/support.h"
 #include "topo/route.h"
 
 static void assert_walk(const topo *t, const struct topo_paths *paths, uint32_t i, topo_chip_id src,

@@ -1,7 +1,7 @@
 /* Spec strings, slice rules, link counts. */
 #include <string.h>
 
-#include "support.h"
+#include "tests/support.h"
 
 static const struct topo_options none = TOPO_OPTIONS_DEFAULT;
 

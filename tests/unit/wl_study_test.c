@@ -199,6 +199,23 @@ START_TEST(missing_file)
 }
 END_TEST
 
+/* A model's file is looked for beside the study. */
+START_TEST(model_from_a_file)
+{
+    static const char text[] = SYSTEM "model: models/maxtext-128b.yaml\n" TRAINING SHARDING;
+    struct sim_error err = {0};
+    struct wl_study study;
+    ck_assert_int_eq(wl_study_parse(text, PODSIM_SOURCE_DIR "/tests/studies/s.yaml", &err, &study),
+                     SIM_OK);
+    ck_assert_str_eq(study.model.name, "maxtext-128b");
+    /* 64 x (4 x 8192 x 16384 + 3 x 8192 x 57344 + 2 x 8192) + 2 x 32000 x 8192 + 8192 */
+    ck_assert_uint_eq(wl_model_params(&study.model).total, UINT64_C(125084639232));
+    wl_study_release(&study);
+    ck_assert_int_eq(wl_study_parse(text, "elsewhere/s.yaml", &err, &study), SIM_ENOINPUT);
+    ck_assert_str_eq(err.file, "elsewhere/models/maxtext-128b.yaml");
+}
+END_TEST
+
 START_TEST(overrides_come_with_their_own_place)
 {
     static const char *const one[] = {"training.batch=63"};
@@ -223,6 +240,7 @@ int main(void)
     c = tcase_create("bad");
     tcase_add_loop_test(c, bad_study_gives_one_line, 0, (int)(sizeof bad / sizeof bad[0]));
     tcase_add_test(c, missing_file);
+    tcase_add_test(c, model_from_a_file);
     tcase_add_test(c, overrides_come_with_their_own_place);
     suite_add_tcase(s, c);
     return run_suite(s);
