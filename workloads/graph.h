@@ -63,8 +63,7 @@ struct wl_class {
     enum wl_kind kind;
     enum wl_pass pass;
     uint32_t axis;
-    enum coll_op
-        op; /* of a host transfer: COLL_ALL_GATHER is a fetch, COLL_REDUCE_SCATTER a save */
+    enum coll_op op; /* host: COLL_ALL_GATHER is a fetch, COLL_REDUCE_SCATTER a save */
     enum wl_traffic traffic;
     uint64_t count;
     double bytes; /* buffers, as collectives count them; of a compute class: memory traffic */
@@ -74,9 +73,8 @@ struct wl_class {
 
 struct wl_graph_op {
     uint32_t class_id;
-    uint32_t async_id; /* NET_NONE for operations of the compute stream */
-    net_op_id follows; /* of those that are not: the collective or transfer this one started after,
-                          or NET_NONE */
+    uint32_t async_id;   /* NET_NONE for operations of the compute stream */
+    net_op_id follows;   /* what a collective or transfer started after, if that is one too */
     uint32_t wait_begin; /* into wait: collectives and transfers this one waits for */
 };
 
@@ -116,7 +114,7 @@ SIM_MUST_CHECK enum sim_status wl_graph_create(const struct wl_study *study, str
                                                struct wl_graph *out);
 void wl_graph_release(struct wl_graph *graph);
 
-/* ---- verbs for the parts of a step (layer.c, ends.c) ---- */
+/* ---- verbs for the parts of a step (parts.c, layer.c, products.c) ---- */
 
 /** The next compute operation waits for `op` too. NET_NONE is nothing. */
 void wl_graph_wait(struct wl_graph *g, net_op_id op);
