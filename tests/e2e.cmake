@@ -34,3 +34,6 @@ list(TRANSFORM invalid_cases REPLACE "^case +" "")
 foreach(name IN LISTS invalid_cases)
     podsim_run_test(invalid ${name})
 endforeach()
+
+add_test(NAME golden/invariants COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/golden/invariants $<TARGET_FILE:podsim>)
+set_tests_properties(golden/invariants PROPERTIES LABELS e2e TIMEOUT 120)
