@@ -11,6 +11,7 @@
 #include "cli/common.h"
 #include "cli/options.h"
 #include "cli/step_report.h"
+#include "cli/step_trace.h"
 
 enum step_option { STEP_FORMAT, STEP_SET, STEP_ENGINE, STEP_TRACE, STEP_LINK_STATS, STEP_STATS };
 

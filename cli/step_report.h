@@ -1,5 +1,5 @@
 /**
- * What `podsim step` prints, in its three formats, and the trace it writes.
+ * What `podsim step` prints, in its three formats.
  */
 #ifndef PODSIM_CLI_STEP_REPORT_H
 #define PODSIM_CLI_STEP_REPORT_H
@@ -11,17 +11,5 @@
 void step_report_text(FILE *out, const struct wl_study *study, const struct wl_step *step);
 void step_report_csv(FILE *out, const struct wl_study *study, const struct wl_step *step);
 void step_report_json(FILE *out, const struct wl_study *study, const struct wl_step *step);
-
-typedef struct step_trace step_trace;
-
-/**
- * A Chrome trace (ui.perfetto.dev) of one chip: its compute stream, its collectives and transfers.
- * Writes to `out` (borrowed) until it is destroyed.
- */
-step_trace *step_trace_create(FILE *out, const struct wl_study *study, topo_chip_id chip);
-/** Ends the document. Accepts NULL. */
-void step_trace_destroy(step_trace *trace);
-/** What wl_step_run() tells; valid as long as the trace. */
-const struct wl_step_observer *step_trace_observer(const step_trace *trace);
 
 #endif
