@@ -37,3 +37,25 @@ endforeach()
 
 add_test(NAME golden/invariants COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/golden/invariants $<TARGET_FILE:podsim>)
 set_tests_properties(golden/invariants PROPERTIES LABELS e2e TIMEOUT 120)
+
+# podsim_fuzz_test(NAME LAYER): fuzz/NAME.c over its corpus and seeded mutations; libfuzzer_NAME to search by hand.
+function(podsim_fuzz_test name layer)
+    add_executable(fuzz_${name} fuzz/${name}.c fuzz/replay.c)
+    target_link_libraries(fuzz_${name} PRIVATE podsim::${layer} podsim_flags)
+    add_test(NAME fuzz/${name} COMMAND fuzz_${name} ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus/${name} 50000)
+    set_tests_properties(fuzz/${name} PROPERTIES LABELS fuzz TIMEOUT 120)
+    if(PODSIM_SANITIZE MATCHES fuzzer)
+        add_executable(libfuzzer_${name} fuzz/${name}.c)
+        target_link_libraries(libfuzzer_${name} PRIVATE podsim::${layer} podsim_flags)
+        target_link_options(libfuzzer_${name} PRIVATE -fsanitize=fuzzer)
+    endif()
+endfunction()
+podsim_fuzz_test(quantity base)
+podsim_fuzz_test(yaml base)
+podsim_fuzz_test(spec topo)
+podsim_fuzz_test(group topo)
+podsim_fuzz_test(study workloads)
+podsim_fuzz_test(pairs cli)
+
+# Waits for topo_group_add() to refuse strides that do not nest, such as x3x3@4 of 12 chips.
+set_tests_properties(fuzz/group PROPERTIES DISABLED TRUE)
