@@ -9,6 +9,13 @@
 
 static const char axis_names[] = "xyzw";
 
+/* Two factors of one axis are digits of one mixed-radix number when one starts where the other is
+ * through; else a chip's two digits would depend on each other. */
+static bool are_separate_digits(const struct topo_factor *a, const struct topo_factor *b)
+{
+    return b->stride % (a->stride * a->extent) == 0 || a->stride % (b->stride * b->extent) == 0;
+}
+
 enum sim_status topo_group_add(const topo *t, struct topo_group *group, struct topo_factor f,
                                struct sim_error *err)
 {
@@ -24,9 +31,8 @@ enum sim_status topo_group_add(const topo *t, struct topo_group *group, struct t
                              name, f.stride, size);
     for (uint32_t i = 0; i < group->factor_count; i++) {
         const struct topo_factor *g = &group->factor[i];
-        bool is_apart = f.stride >= g->stride * g->extent || g->stride >= f.stride * f.extent;
-        if (g->axis == f.axis && !is_apart)
-            return sim_error_set(err, SIM_EDATA, "axis %c is used twice in a group", name);
+        if (g->axis == f.axis && !are_separate_digits(g, &f))
+            return sim_error_set(err, SIM_EDATA, "two factors of axis %c in a group overlap", name);
     }
     group->factor[group->factor_count++] = f;
     group->size *= f.extent;

@@ -38,6 +38,18 @@ START_TEST(bad_texts_are_refused)
 }
 END_TEST
 
+START_TEST(overlapping_factors_are_refused)
+{
+    /* digits x mod 3 and (x / 4) mod 3 of 0 .. 11 are no mixed-radix pair: 4 is no multiple of 3 */
+    struct sim_error err = {0};
+    struct topo_group g;
+    topo *t = topo_or_fail("torus:12");
+    ck_assert_int_eq(topo_group_parse(t, "x3x3@4", &err, &g), SIM_EDATA);
+    ck_assert_int_eq(topo_group_parse(t, "x3x4@3", &err, &g), SIM_OK);
+    topo_destroy(t);
+}
+END_TEST
+
 START_TEST(groups_cover_the_slice_once)
 {
     static const char *const texts[] = {"x", "y", "xz", "x4", "x2@4", "x2y3", "x2x2@2", "zyx"};
@@ -129,8 +141,11 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {texts_round_trip, bad_texts_are_refused,
-                                  groups_cover_the_slice_once, split_axis_by_hand,
+    const TTest *const tests[] = {texts_round_trip,
+                                  bad_texts_are_refused,
+                                  overlapping_factors_are_refused,
+                                  groups_cover_the_slice_once,
+                                  split_axis_by_hand,
                                   hamiltonian_cycles};
     return run_suite(SUITE_OF("topo_group", tests));
 }
