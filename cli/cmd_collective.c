@@ -100,9 +100,9 @@ static enum sim_status parse_engine(const char *value, struct request *q, struct
     return SIM_OK;
 }
 
-static enum sim_status read_option(struct request *q, int option, const char *value,
-                                   struct sim_error *err)
+static enum sim_status take(void *request, int option, const char *value, struct sim_error *err)
 {
+    struct request *q = request;
     static const char *const on_off[] = {"on", "off", NULL};
     int ignored;
     switch (option) {
@@ -168,24 +168,6 @@ static enum sim_status check_request(const struct request *q, struct sim_error *
     if (q->pairs_path == NULL && q->bytes_text == NULL)
         return sim_error_set(err, SIM_EUSAGE, "--bytes is missing, as in --bytes 1MiB,1GiB");
     return SIM_OK;
-}
-
-static enum sim_status read_arguments(int argc, char **argv, struct request *q, bool *is_done,
-                                      struct sim_error *err)
-{
-    struct cli_args args;
-    cli_args_init(&args, &command, argc, argv);
-    for (;;) {
-        int option;
-        const char *value;
-        SIM_TRY(cli_args_next(&args, err, &option, &value));
-        if (option == CLI_END) return check_request(q, err);
-        if (option == CLI_HELP) {
-            *is_done = true;
-            return SIM_OK;
-        }
-        SIM_TRY(read_option(q, option, value, err));
-    }
 }
 
 /* ---- planning ---- */
@@ -421,9 +403,10 @@ static enum sim_status run_request(const struct request *q, struct sim_error *er
 enum sim_status cmd_collective(int argc, char **argv, struct sim_error *err)
 {
     struct request q = {.op = -1, .launch_overhead_ps = -1, .topology = TOPO_OPTIONS_DEFAULT};
-    bool is_done = false;
-    enum sim_status status = read_arguments(argc, argv, &q, &is_done, err);
-    if (status == SIM_OK && !is_done) status = run_request(&q, err);
+    bool is_help;
+    enum sim_status status = cli_args_read(&command, argc, argv, take, &q, &is_help, err);
+    if (status == SIM_OK && !is_help) status = check_request(&q, err);
+    if (status == SIM_OK && !is_help) status = run_request(&q, err);
     sim_free(q.bytes);
     return status;
 }

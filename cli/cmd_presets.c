@@ -132,35 +132,36 @@ static void print_models(enum cli_format format)
     cli_report_destroy(r);
 }
 
-enum sim_status cmd_presets(int argc, char **argv, struct sim_error *err)
+struct request {
+    enum cli_format format;
+    bool is_chosen;
+    int kind;
+};
+
+static enum sim_status take(void *request, int option, const char *value, struct sim_error *err)
 {
     static const char *const kinds[] = {"chips", "models", NULL};
-    enum cli_format format = CLI_TEXT;
-    bool is_chosen = false;
-    int kind = 0, option;
-    const char *value;
-    struct cli_args args;
-    cli_args_init(&args, &command, argc, argv);
-    for (;;) {
-        SIM_TRY(cli_args_next(&args, err, &option, &value));
-        if (option == CLI_HELP) return SIM_OK;
-        if (option == CLI_END) break;
-        if (option == CLI_OPERAND) {
-            SIM_TRY(cli_choice("presets", value, kinds, err, &kind));
-            is_chosen = true;
-        } else {
-            SIM_TRY(cli_format_parse(value, err, &format));
-        }
-    }
-    if (!is_chosen && format == CLI_TEXT) {
-        print_chips(format);
+    struct request *q = request;
+    if (option != CLI_OPERAND) return cli_format_parse(value, err, &q->format);
+    q->is_chosen = true;
+    return cli_choice("presets", value, kinds, err, &q->kind);
+}
+
+enum sim_status cmd_presets(int argc, char **argv, struct sim_error *err)
+{
+    struct request q = {0};
+    bool is_help;
+    SIM_TRY(cli_args_read(&command, argc, argv, take, &q, &is_help, err));
+    if (is_help) return SIM_OK;
+    if (!q.is_chosen && q.format == CLI_TEXT) {
+        print_chips(q.format);
         putchar('\n');
-        print_models(format);
+        print_models(q.format);
         return SIM_OK;
     }
-    if (kind == 0)
-        print_chips(format);
+    if (q.kind == 0)
+        print_chips(q.format);
     else
-        print_models(format);
+        print_models(q.format);
     return SIM_OK;
 }

@@ -50,7 +50,6 @@ struct options {
     enum cli_format format;
     const char **set;
     size_t set_count, set_capacity;
-    bool is_help;
 };
 
 static void add_set(struct options *o, const char *assignment)
@@ -68,8 +67,9 @@ static enum sim_status set_engine(struct options *o, const char *text, struct si
     return SIM_OK;
 }
 
-static enum sim_status take(struct options *o, int option, const char *value, struct sim_error *err)
+static enum sim_status take(void *request, int option, const char *value, struct sim_error *err)
 {
+    struct options *o = request;
     switch (option) {
     case STEP_FORMAT:
         return cli_format_parse(value, err, &o->format);
@@ -87,9 +87,6 @@ static enum sim_status take(struct options *o, int option, const char *value, st
     case STEP_STATS:
         o->stats = value;
         return SIM_OK;
-    case CLI_HELP:
-        o->is_help = true;
-        return SIM_OK;
     default: /* CLI_OPERAND */
         if (o->study != NULL)
             return sim_error_set(err, SIM_EUSAGE,
@@ -98,22 +95,6 @@ static enum sim_status take(struct options *o, int option, const char *value, st
         o->study = value;
         return SIM_OK;
     }
-}
-
-static enum sim_status parse(int argc, char **argv, struct sim_error *err, struct options *o)
-{
-    struct cli_args args;
-    cli_args_init(&args, &step_command, argc, argv);
-    for (;;) {
-        int option = CLI_END;
-        const char *value = NULL;
-        SIM_TRY(cli_args_next(&args, err, &option, &value));
-        if (option == CLI_END) break;
-        SIM_TRY(take(o, option, value, err));
-        if (o->is_help) return SIM_OK;
-    }
-    if (o->study == NULL) return sim_error_set(err, SIM_EUSAGE, "step needs a study file");
-    return SIM_OK;
 }
 
 /* Output files are opened before the simulation, so that one that cannot be made costs no time. */
@@ -187,8 +168,11 @@ static enum sim_status run(const struct options *o, struct sim_error *err)
 enum sim_status cmd_step(int argc, char **argv, struct sim_error *err)
 {
     struct options o = {0};
-    enum sim_status status = parse(argc, argv, err, &o);
-    if (status == SIM_OK && !o.is_help) status = run(&o, err);
+    bool is_help;
+    enum sim_status status = cli_args_read(&step_command, argc, argv, take, &o, &is_help, err);
+    if (status == SIM_OK && !is_help && o.study == NULL)
+        status = sim_error_set(err, SIM_EUSAGE, "step needs a study file");
+    if (status == SIM_OK && !is_help) status = run(&o, err);
     sim_free(o.set);
     return status;
 }

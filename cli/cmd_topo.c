@@ -56,35 +56,19 @@ struct request {
     uint32_t spec_count;
 };
 
-static enum sim_status read_arguments(int argc, char **argv, struct request *q, bool *is_done,
-                                      struct sim_error *err)
+static enum sim_status take(void *request, int option, const char *value, struct sim_error *err)
 {
-    struct cli_args args;
-    cli_args_init(&args, &command, argc, argv);
-    for (;;) {
-        int option;
-        const char *value;
-        SIM_TRY(cli_args_next(&args, err, &option, &value));
-        switch (option) {
-        case CLI_END:
-            if (q->spec_count == 0)
-                return sim_error_set(err, SIM_EUSAGE,
-                                     "no topology given, as in podsim topo v5p:8x8x8");
-            return SIM_OK;
-        case CLI_HELP:
-            *is_done = true;
-            return SIM_OK;
-        case CLI_OPERAND:
-            if (q->spec_count == SPECS_MAX)
-                return sim_error_set(err, SIM_EUSAGE, "more than %d topologies", SPECS_MAX);
-            q->spec[q->spec_count++] = value;
-            break;
-        case OPT_FORMAT:
-            SIM_TRY(cli_format_parse(value, err, &q->format));
-            break;
-        default:
-            SIM_TRY(cli_topology_option(options[option].name, value, &q->topology, err));
-        }
+    struct request *q = request;
+    switch (option) {
+    case CLI_OPERAND:
+        if (q->spec_count == SPECS_MAX)
+            return sim_error_set(err, SIM_EUSAGE, "more than %d topologies", SPECS_MAX);
+        q->spec[q->spec_count++] = value;
+        return SIM_OK;
+    case OPT_FORMAT:
+        return cli_format_parse(value, err, &q->format);
+    default:
+        return cli_topology_option(options[option].name, value, &q->topology, err);
     }
 }
 
@@ -184,9 +168,11 @@ static enum sim_status describe(const struct request *q, const char *spec, cli_r
 enum sim_status cmd_topo(int argc, char **argv, struct sim_error *err)
 {
     struct request q = {.topology = TOPO_OPTIONS_DEFAULT};
-    bool is_done = false;
-    SIM_TRY(read_arguments(argc, argv, &q, &is_done, err));
-    if (is_done) return SIM_OK;
+    bool is_help;
+    SIM_TRY(cli_args_read(&command, argc, argv, take, &q, &is_help, err));
+    if (is_help) return SIM_OK;
+    if (q.spec_count == 0)
+        return sim_error_set(err, SIM_EUSAGE, "no topology given, as in podsim topo v5p:8x8x8");
     cli_report *report = cli_report_create(columns);
     cli_meta_text(report, "version", PODSIM_VERSION);
     cli_meta_text(report, "routing", cli_routing_text(&q.topology));

@@ -13,10 +13,14 @@
 
 static const char *const format_names[] = {"text", "csv", "json", NULL};
 
-void cli_args_init(struct cli_args *args, const struct cli_command *command, int argc, char **argv)
-{
-    *args = (struct cli_args){.command = command, .argc = argc, .argv = argv, .next = 1};
-}
+/* Where a command is in its arguments. */
+struct args {
+    const struct cli_command *command;
+    int argc;
+    char **argv;
+    int next; /* argument to look at next */
+    bool is_past_options;
+};
 
 static enum sim_status unknown_option(const struct cli_command *command, const char *text,
                                       struct sim_error *err)
@@ -44,16 +48,12 @@ static int find_option(const struct cli_command *command, const char *text, size
     return -1;
 }
 
-static enum sim_status read_option(struct cli_args *args, const char *text, struct sim_error *err,
+/* `text` is an option without its dashes. */
+static enum sim_status read_option(struct args *args, const char *text, struct sim_error *err,
                                    int *option, const char **value)
 {
     const char *equals = strchr(text, '=');
     size_t bytes = equals != NULL ? (size_t)(equals - text) : strlen(text);
-    if (bytes == 4 && strncmp(text, "help", 4) == 0 && equals == NULL) {
-        cli_help_print(args->command, stdout);
-        *option = CLI_HELP;
-        return SIM_OK;
-    }
     int found = find_option(args->command, text, bytes);
     if (found < 0) {
         char name[64];
@@ -72,27 +72,41 @@ static enum sim_status read_option(struct cli_args *args, const char *text, stru
     return SIM_OK;
 }
 
-enum sim_status cli_args_next(struct cli_args *args, struct sim_error *err, int *option,
-                              const char **value)
+static enum sim_status read_argument(struct args *args, struct sim_error *err, int *option,
+                                     const char **value)
 {
-    if (args->next >= args->argc) {
-        *option = CLI_END;
-        return SIM_OK;
-    }
     const char *text = args->argv[args->next++];
-    if (!args->is_past_options && strcmp(text, "--") == 0) {
-        args->is_past_options = 1;
-        return cli_args_next(args, err, option, value);
-    }
-    if (!args->is_past_options && strcmp(text, "-h") == 0)
-        return read_option(args, "help", err, option, value);
-    if (!args->is_past_options && strncmp(text, "--", 2) == 0)
-        return read_option(args, text + 2, err, option, value);
-    if (!args->is_past_options && text[0] == '-' && text[1] != 0)
-        return sim_error_set(err, SIM_EUSAGE, "unknown option %s; podsim %s --help lists them",
-                             text, args->command->name);
     *option = CLI_OPERAND;
     *value = text;
+    if (args->is_past_options || text[0] != '-' || text[1] == 0) return SIM_OK;
+    if (strncmp(text, "--", 2) == 0) return read_option(args, text + 2, err, option, value);
+    return sim_error_set(err, SIM_EUSAGE, "unknown option %s; podsim %s --help lists them", text,
+                         args->command->name);
+}
+
+enum sim_status cli_args_read(const struct cli_command *command, int argc, char **argv,
+                              cli_take take, void *request, bool *is_help, struct sim_error *err)
+{
+    struct args args = {.command = command, .argc = argc, .argv = argv, .next = 1};
+    *is_help = false;
+    while (args.next < argc) {
+        const char *text = argv[args.next];
+        bool is_option = !args.is_past_options;
+        if (is_option && (strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0)) {
+            cli_help_print(command, stdout);
+            *is_help = true;
+            return SIM_OK;
+        }
+        if (is_option && strcmp(text, "--") == 0) {
+            args.is_past_options = true;
+            args.next++;
+            continue;
+        }
+        int option;
+        const char *value;
+        SIM_TRY(read_argument(&args, err, &option, &value));
+        SIM_TRY(take(request, option, value, err));
+    }
     return SIM_OK;
 }
 

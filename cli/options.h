@@ -4,6 +4,7 @@
 #ifndef PODSIM_CLI_OPTIONS_H
 #define PODSIM_CLI_OPTIONS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -24,29 +25,24 @@ struct cli_command {
     const struct cli_option *options; /* [up to the NULL name] */
 };
 
-enum { CLI_END = -1, CLI_OPERAND = -2, CLI_HELP = -3 };
+#define CLI_OPERAND (-1)
 
-/** Where a command is in its arguments. */
-struct cli_args {
-    const struct cli_command *command;
-    int argc;
-    char **argv;
-    int next;            /* argument to look at next */
-    int is_past_options; /* after "--" */
-};
-
-void cli_args_init(struct cli_args *args, const struct cli_command *command, int argc, char **argv);
+/** Takes one option (a row of the table) or operand; `value` is its argument or the operand,
+ * borrowed. */
+typedef enum sim_status (*cli_take)(void *request, int option, const char *value,
+                                    struct sim_error *err);
 
 /**
- * The next option or operand.
+ * Read all arguments: "--name VALUE" or "--name=VALUE", operands anywhere, only operands after
+ * "--".
  *
- * @param option  out: row of the table, CLI_OPERAND (value is it), CLI_END, or CLI_HELP (help was
- * printed: stop)
- * @param value   out: the option's argument ("--name VALUE" or "--name=VALUE") or the operand;
- * borrowed Errors: SIM_EUSAGE (unknown option: the nearest is named; missing or unwanted argument).
+ * @param is_help  out: --help was given and printed; the command has nothing left to do
+ * Errors: SIM_EUSAGE (unknown option: the nearest is named; missing or unwanted argument), or what
+ * `take` returns.
  */
-SIM_MUST_CHECK enum sim_status cli_args_next(struct cli_args *args, struct sim_error *err,
-                                             int *option, const char **value);
+SIM_MUST_CHECK enum sim_status cli_args_read(const struct cli_command *command, int argc,
+                                             char **argv, cli_take take, void *request,
+                                             bool *is_help, struct sim_error *err);
 
 /** `name` (an option without dashes, for the message) must be one of NULL-terminated `choices`.
  * Errors: SIM_EUSAGE. */
