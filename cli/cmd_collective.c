@@ -30,7 +30,9 @@ static const struct cli_option options[] = {
     {"symmetry", "on|off", "accepted; results never depend on it"},
     {"launch-overhead", "TIME", "fixed cost of starting (default: the chip's)"},
     {"send-overhead", "TIME", "before each message's first byte (default: 0)"},
-    {"pairs", "FILE", "permute: a message a line, \"src dst bytes\""},
+    {"pairs", "FILE",
+     "permute: a message a line, \"src dst bytes\"; bytes and\nalgbw are then those of all "
+     "messages together"},
     {"format", "FORMAT", "text, csv or json (default: text)"},
     {"messages", "FILE", "write a CSV row per message (one run only)"},
     {"link-stats", "FILE", "write a CSV row per link (one run only)"},
@@ -95,7 +97,7 @@ static enum sim_status parse_engine(const char *value, struct request *q, struct
         return sim_error_set(err, SIM_EUSAGE,
                              "--engine: this version has no packet engine, want flow or bound");
     int engine = 0;
-    SIM_TRY(cli_choice("engine", value, collective_engine_names, err, &engine));
+    SIM_TRY(cli_choice("--engine", value, collective_engine_names, err, &engine));
     q->engine = (enum collective_engine)engine;
     return SIM_OK;
 }
@@ -112,7 +114,7 @@ static enum sim_status take(void *request, int option, const char *value, struct
         q->spec = value;
         return SIM_OK;
     case OPT_OP:
-        return cli_choice("op", value, coll_op_names, err, &q->op);
+        return cli_choice("--op", value, coll_op_names, err, &q->op);
     case OPT_BYTES:
         q->bytes_text = value;
         sim_free(q->bytes);
@@ -128,7 +130,7 @@ static enum sim_status take(void *request, int option, const char *value, struct
     case OPT_ENGINE:
         return parse_engine(value, q, err);
     case OPT_SYMMETRY:
-        return cli_choice("symmetry", value, on_off, err, &ignored);
+        return cli_choice("--symmetry", value, on_off, err, &ignored);
     case OPT_LAUNCH:
         return cli_option_error("launch-overhead",
                                 sim_time_parse(value, err, &q->launch_overhead_ps), err);
@@ -165,6 +167,9 @@ static enum sim_status check_request(const struct request *q, struct sim_error *
     if (q->pairs_path != NULL && (q->bytes_text != NULL || q->axes != NULL))
         return sim_error_set(err, SIM_EUSAGE,
                              "--pairs gives chips and bytes itself; leave out --bytes and --axes");
+    if (q->pairs_path != NULL && q->algorithms != NULL && strcmp(q->algorithms, "direct") != 0)
+        return sim_error_set(err, SIM_EUSAGE, "--pairs sends directly; leave out --algorithm %s",
+                             q->algorithms);
     if (q->pairs_path == NULL && q->bytes_text == NULL)
         return sim_error_set(err, SIM_EUSAGE, "--bytes is missing, as in --bytes 1MiB,1GiB");
     return SIM_OK;
@@ -203,7 +208,7 @@ static enum sim_status add_algorithm(struct plan *p, const struct request *q,
     names[COLL_ALGORITHMS] = "auto";
     names[COLL_ALGORITHMS + 1] = "all";
     int choice = 0;
-    SIM_TRY(cli_choice("algorithm", word, names, err, &choice));
+    SIM_TRY(cli_choice("--algorithm", word, names, err, &choice));
     struct coll_spec spec = {.op = (enum coll_op)q->op, .group = *group, .bytes = (double)bytes};
     if (choice == COLL_ALGORITHMS) {
         add_row(p, q, group, bytes, coll_choose(p->topology, &spec));
@@ -275,15 +280,35 @@ struct files {
     sim_output *messages, *link_stats, *stats;
 };
 
+static bool is_same(const char *a, const char *b)
+{
+    return a != NULL && b != NULL && strcmp(a, b) == 0 && strcmp(a, "-") != 0;
+}
+
+/* Two outputs of one name: the second would replace the first. */
+static enum sim_status check_distinct(const struct request *q, struct sim_error *err)
+{
+    const char *path[] = {q->messages_path, q->link_stats_path, q->stats_path};
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < i; j++)
+            if (is_same(path[i], path[j]))
+                return sim_error_set(err, SIM_EUSAGE, "two outputs go to %s", path[i]);
+    return SIM_OK;
+}
+
 static enum sim_status open_files(const struct request *q, const struct plan *p, struct files *f,
                                   struct sim_error *err)
 {
-    bool is_single = p->row_count == 1 && q->engine == COLLECTIVE_FLOW;
-    if ((q->messages_path != NULL || q->link_stats_path != NULL) && !is_single)
+    bool wants_run = q->messages_path != NULL || q->link_stats_path != NULL;
+    if (wants_run && q->engine != COLLECTIVE_FLOW)
         return sim_error_set(
             err, SIM_EUSAGE,
-            "--messages and --link-stats describe one flow run, this asks for %zu rows",
-            p->row_count);
+            "--messages and --link-stats describe a run, --engine bound runs nothing");
+    if (wants_run && p->row_count != 1)
+        return sim_error_set(err, SIM_EUSAGE,
+                             "--messages and --link-stats describe one run, this asks for %zu rows",
+                             p->row_count);
+    SIM_TRY(check_distinct(q, err));
     SIM_TRY(cli_output_open(q->messages_path, err, &f->messages));
     SIM_TRY(cli_output_open(q->link_stats_path, err, &f->link_stats));
     return cli_output_open(q->stats_path, err, &f->stats);
@@ -346,8 +371,6 @@ static enum sim_status run_rows(const struct request *q, struct plan *p, struct 
     double wall = sim_wall_s(), cpu = sim_cpu_s();
     sim_progress *progress = sim_progress_create("runs", p->row_count, net_mpi_rank() != 0);
     enum sim_status status = SIM_OK;
-    for (size_t i = 0; i < p->row_count; i++)
-        collective_prepare(p->topology, &p->row[i]);
     for (size_t i = net_mpi_rank(); i < p->row_count && status == SIM_OK; i += net_mpi_ranks()) {
         status = collective_run(p->topology, &net, &outputs, &p->row[i], &totals, err);
         sim_progress_update(progress, i + 1);
@@ -388,6 +411,8 @@ static enum sim_status run_request(const struct request *q, struct sim_error *er
     struct plan plan = {0};
     struct files files = {0};
     enum sim_status status = make_plan(&plan, q, err);
+    for (size_t i = 0; i < plan.row_count && status == SIM_OK; i++)
+        status = collective_prepare(plan.topology, &plan.row[i], err);
     if (status == SIM_OK) status = open_files(q, &plan, &files, err);
     status = net_mpi_agree(status, err);
     if (status == SIM_OK) status = run_rows(q, &plan, &files, err);

@@ -62,7 +62,7 @@ static void add_set(struct options *o, const char *assignment)
 static enum sim_status set_engine(struct options *o, const char *text, struct sim_error *err)
 {
     int engine = WL_FLOW;
-    SIM_TRY(cli_choice("engine", text, wl_engine_names, err, &engine));
+    SIM_TRY(cli_choice("--engine", text, wl_engine_names, err, &engine));
     add_set(o, engine == WL_BOUND ? "system.network.engine=bound" : "system.network.engine=flow");
     return SIM_OK;
 }
@@ -139,9 +139,9 @@ static enum sim_status simulate(const struct options *o, const struct wl_study *
     enum sim_status status = wl_step_run(study, step_trace_observer(trace), err, &step);
     step_trace_destroy(trace);
     if (status != SIM_OK) return status;
-    formats[o->format](stdout, study, &step);
-    status = sim_stdout_check(err);
-    if (status == SIM_OK) status = write_files(files, study, &step, sim_wall_s() - start_s, err);
+    status = write_files(files, study, &step, sim_wall_s() - start_s, err);
+    if (status == SIM_OK) formats[o->format](stdout, study, &step);
+    if (status == SIM_OK) status = sim_stdout_check(err);
     if (status == SIM_OK && !step.memory.fits) {
         char advice[400];
         status = sim_error_set(err, SIM_ENO, "%s",

@@ -156,13 +156,14 @@ static enum sim_status describe(const struct request *q, const char *spec, cli_r
                                 struct sim_error *err)
 {
     topo *t;
-    struct topo_metrics m;
     SIM_TRY(topo_create(spec, &q->topology, err, &t));
-    enum sim_status status = topo_metrics_compute(t, err, &m);
-    if (status == SIM_OK && q->format == CLI_TEXT) print_description(t, &m, &q->topology);
-    if (status == SIM_OK && q->format != CLI_TEXT) add_row(report, t, &m);
+    struct topo_metrics m = topo_metrics_of(t);
+    if (q->format == CLI_TEXT)
+        print_description(t, &m, &q->topology);
+    else
+        add_row(report, t, &m);
     topo_destroy(t);
-    return status;
+    return SIM_OK;
 }
 
 enum sim_status cmd_topo(int argc, char **argv, struct sim_error *err)

@@ -117,10 +117,15 @@ static enum sim_status run_flow(const topo *t, const struct net_options *options
     return status;
 }
 
-void collective_prepare(const topo *t, struct collective_row *row)
+enum sim_status collective_prepare(const topo *t, struct collective_row *row, struct sim_error *err)
 {
+    char bytes[SIM_QUANTITY_TEXT];
     row->bound = coll_lower_bound(t, &row->spec);
     row->form = coll_closed_form(t, &row->spec);
+    if (row->bound.time_ps < SIM_PS_MAX && row->form.time_ps < SIM_PS_MAX) return SIM_OK;
+    return sim_error_set(err, SIM_EDATA,
+                         "%s of %s lasts longer than simulated time can hold (106 days)",
+                         coll_op_names[row->spec.op], sim_bytes_format(row->bytes, bytes));
 }
 
 enum sim_status collective_run(const topo *t, const struct net_options *options,
@@ -191,7 +196,7 @@ void collective_report_add(cli_report *report, const topo *t, const struct colle
     double seconds = sim_ps_to_s(row->time_ps);
     double algbw = row->time_ps > 0 ? (double)row->bytes / seconds / 1e9 : 0;
     double busbw = algbw * coll_bus_factor(row->spec.op, row->spec.group.size);
-    bool is_idle = row->time_ps == 0 && row->bound.time_ps == 0;
+    bool is_all_overhead = row->time_ps == row->overhead_ps && row->bound.time_ps == 0;
     topo_group_format(t, &row->spec.group, axes, sizeof axes);
     cli_cell_text(report, coll_op_names[row->spec.op]);
     cli_cell_text(report, coll_algorithm_names[row->spec.algorithm]);
@@ -207,7 +212,7 @@ void collective_report_add(cli_report *report, const topo *t, const struct colle
     cli_cell_double(report, busbw, shown(busbw, text));
     cli_cell_double(report, sim_ps_to_us(row->bound.time_ps),
                     shown(sim_ps_to_us(row->bound.time_ps), text));
-    percent_cell(report, is_idle ? 1 : share(row->bound.time_ps, row->time_ps));
+    percent_cell(report, is_all_overhead ? 1 : share(row->bound.time_ps, row->time_ps));
     cli_cell_text(report, limiting(row));
     percent_cell(report, share(row->latency_ps + row->overhead_ps, row->time_ps));
     cli_cell_text(report, is_exact(row) ? "exact" : "modelled");

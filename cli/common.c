@@ -29,7 +29,7 @@ static enum sim_status parse_routing(const char *value, struct topo_options *opt
             "--routing: found \"%s\" after dimension-order, want tie=split|positive|negative",
             value + bytes + 1);
     int tie = 0;
-    SIM_TRY(cli_choice("routing", value + bytes + 5, tie_names, err, &tie));
+    SIM_TRY(cli_choice("--routing", value + bytes + 5, tie_names, err, &tie));
     options->tie = (enum topo_tie)tie;
     return SIM_OK;
 }

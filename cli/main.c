@@ -47,10 +47,8 @@ static void print_help(FILE *out)
 
 static enum sim_status run(int argc, char **argv, struct sim_error *err)
 {
-    if (argc < 2) {
-        if (net_mpi_rank() == 0) print_help(stderr);
-        return sim_error_set(err, SIM_EUSAGE, "no command given");
-    }
+    if (argc < 2)
+        return sim_error_set(err, SIM_EUSAGE, "no command given; podsim --help lists them");
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         strcmp(argv[1], "help") == 0) {
         print_help(stdout);

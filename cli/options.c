@@ -92,6 +92,8 @@ enum sim_status cli_args_read(const struct cli_command *command, int argc, char 
     while (args.next < argc) {
         const char *text = argv[args.next];
         bool is_option = !args.is_past_options;
+        if (is_option && strncmp(text, "--help=", 7) == 0)
+            return sim_error_set(err, SIM_EUSAGE, "option --help takes no value");
         if (is_option && (strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0)) {
             cli_help_print(command, stdout);
             *is_help = true;
@@ -120,20 +122,19 @@ enum sim_status cli_choice(const char *name, const char *value, const char *cons
         }
     const char *near = sim_nearest_name(value, choices);
     if (near != NULL)
-        return sim_error_set(err, SIM_EUSAGE, "--%s: unknown \"%s\", did you mean \"%s\"?", name,
+        return sim_error_set(err, SIM_EUSAGE, "%s: unknown \"%s\", did you mean \"%s\"?", name,
                              value, near);
     char list[256] = "";
     size_t at = 0;
     for (int i = 0; choices[i] != NULL && at < sizeof list; i++)
         at += (size_t)snprintf(list + at, sizeof list - at, "%s%s", i > 0 ? ", " : "", choices[i]);
-    return sim_error_set(err, SIM_EUSAGE, "--%s: unknown \"%s\", want one of %s", name, value,
-                         list);
+    return sim_error_set(err, SIM_EUSAGE, "%s: unknown \"%s\", want one of %s", name, value, list);
 }
 
 enum sim_status cli_format_parse(const char *value, struct sim_error *err, enum cli_format *out)
 {
     int choice = 0;
-    SIM_TRY(cli_choice("format", value, format_names, err, &choice));
+    SIM_TRY(cli_choice("--format", value, format_names, err, &choice));
     *out = (enum cli_format)choice;
     return SIM_OK;
 }

@@ -65,7 +65,7 @@ enum sim_status cli_pairs_read(const char *path, const topo *t, struct sim_error
             status = read_row(text, t, path, line, &capacity, err, out);
     }
     if (status == SIM_OK && ferror(in))
-        status = sim_error_set(err, SIM_EIO, "cannot read %s: %s", path, strerror(errno));
+        status = sim_error_set(err, SIM_ENOINPUT, "cannot read %s: %s", path, strerror(errno));
     if (in != stdin) fclose(in);
     if (status == SIM_OK && out->count == 0)
         status = sim_error_set(err, SIM_EDATA, "%s has no messages", path);

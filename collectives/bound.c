@@ -183,11 +183,16 @@ static double fastest_link(const topo *t)
     return topo_default_link_rate(t);
 }
 
+static sim_ps whole_ps(double ps)
+{
+    if (ps >= (double)SIM_PS_MAX) return SIM_PS_MAX;
+    return ps > 0 ? (sim_ps)ps : 0;
+}
+
 static struct coll_bound make_bound(double latency_ps, struct terms bytes, double n)
 {
     double allowed = floor(bytes.seconds * 1e12 - n);
-    struct coll_bound b = {.latency_ps = (sim_ps)latency_ps,
-                           .bytes_ps = allowed > 0 ? (sim_ps)allowed : 0};
+    struct coll_bound b = {.latency_ps = whole_ps(latency_ps), .bytes_ps = whole_ps(allowed)};
     bool is_latency = b.latency_ps >= b.bytes_ps;
     b.time_ps = is_latency ? b.latency_ps : b.bytes_ps;
     b.limited_by = b.time_ps == 0 ? "nothing" : is_latency ? "latency" : bytes.name;

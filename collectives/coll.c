@@ -132,7 +132,12 @@ void coll_lane_write(net_schedule *s, enum coll_op op, uint32_t part_begin, uint
             coll_pass_gather(&lane, &pass[i]);
 }
 
+static sim_ps whole_ps(double ps)
+{
+    return ps < (double)SIM_PS_MAX ? llrint(ps) : SIM_PS_MAX;
+}
+
 struct coll_cost coll_cost_make(double latency_ps, double bytes_ps, bool is_exact)
 {
-    return (struct coll_cost){llrint(latency_ps + bytes_ps), llrint(latency_ps), is_exact};
+    return (struct coll_cost){whole_ps(latency_ps + bytes_ps), whole_ps(latency_ps), is_exact};
 }

@@ -27,7 +27,7 @@ void coll_lane_write(net_schedule *s, enum coll_op op, uint32_t part_begin, uint
                      double bytes, uint32_t *next_tag, const struct coll_pass *pass,
                      uint32_t pass_count);
 
-/** From the two terms of a form; rounded to the picosecond. */
+/** From the two terms of a form; rounded to the picosecond, at most SIM_PS_MAX. */
 struct coll_cost coll_cost_make(double latency_ps, double bytes_ps, bool is_exact);
 
 net_schedule *coll_ring_build(const topo *t, const struct coll_spec *spec);

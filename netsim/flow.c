@@ -80,6 +80,7 @@ struct net_flow_engine {
     uint32_t capacity_capacity, rate_capacity;
     struct net_maxmin solver;
     uint64_t started, solves;
+    bool is_past_end; /* some end lies beyond SIM_PS_MAX */
 };
 
 net_flow_engine *net_flow_engine_create(const topo *t, net_calendar *calendar, uint32_t timer_kind)
@@ -170,20 +171,22 @@ static void hop_detach(net_flow_engine *e, uint32_t hop, sim_ps now)
     if (--l->count == 0) l->busy_ps += now - l->busy_since_ps;
 }
 
-/* Give the flow a rate and move its end. False when the end lies past the end of time. */
-static bool set_rate(net_flow_engine *e, uint32_t id, double rate, sim_ps now)
+/* Give the flow a rate and move its end. */
+static void set_rate(net_flow_engine *e, uint32_t id, double rate, sim_ps now)
 {
     struct flow *f = &e->flow[id];
-    if (f->rate == rate) return true;
+    if (f->rate == rate) return;
     f->remaining_bytes -= f->rate * ((double)(now - f->updated_ps) * 1e-12);
     f->updated_ps = now;
     f->rate = rate;
     double left_ps = f->remaining_bytes / rate * 1e12;
-    if (!(left_ps < (double)(SIM_PS_MAX / 2 - now))) return false;
+    if (!(left_ps < (double)(SIM_PS_MAX - now))) {
+        e->is_past_end = true;
+        return;
+    }
     sim_ps left = llrint(left_ps);
     if (f->timer != NONE) net_calendar_cancel(e->calendar, f->timer);
     f->timer = net_calendar_add(e->calendar, now + (left > 1 ? left : 1), e->timer_kind, id);
-    return true;
 }
 
 void net_flow_start(net_flow_engine *e, sim_ps now, double bytes, const topo_link_id *link,
@@ -204,7 +207,10 @@ void net_flow_start(net_flow_engine *e, sim_ps now, double bytes, const topo_lin
         e->hop[f->hop_begin + i].link = link[i];
         hop_attach(e, f->hop_begin + i, now);
     }
-    if (is_alone && set_rate(e, id, e->link[link[0]].capacity, now)) return;
+    if (is_alone) {
+        set_rate(e, id, e->link[link[0]].capacity, now);
+        return;
+    }
     for (uint32_t i = 0; i < hops; i++)
         mark_dirty(e, link[i]);
 }
@@ -258,15 +264,14 @@ static void collect(net_flow_engine *e, topo_link_id start)
 }
 
 /* A link with one-hop flows only is a component of its own. */
-static bool share_one_link(net_flow_engine *e, const struct link *l, sim_ps now)
+static void share_one_link(net_flow_engine *e, const struct link *l, sim_ps now)
 {
     double rate = l->capacity / l->count;
     for (uint32_t h = l->head; h != NONE; h = e->hop[h].next)
-        if (!set_rate(e, e->hop[h].flow, rate, now)) return false;
-    return true;
+        set_rate(e, e->hop[h].flow, rate, now);
 }
 
-static bool solve(net_flow_engine *e, sim_ps now)
+static void solve(net_flow_engine *e, sim_ps now)
 {
     uint32_t hops = 0;
     SIM_GROW(e->path_begin, e->path_begin_capacity, e->member_count + 1);
@@ -285,29 +290,27 @@ static bool solve(net_flow_engine *e, sim_ps now)
     net_maxmin_solve(&e->solver, e->part_count, e->capacity, e->member_count, e->path_begin,
                      e->path_link, e->rate);
     for (uint32_t i = 0; i < e->member_count; i++)
-        if (!set_rate(e, e->member[i], e->rate[i], now)) return false;
-    return true;
+        set_rate(e, e->member[i], e->rate[i], now);
 }
 
 bool net_flow_settle(net_flow_engine *e, sim_ps now)
 {
-    if (e->dirty_count == 0) return true;
-    e->visit++; /* components of one settling are disjoint: one visit number serves all */
-    bool is_fine = true;
+    if (e->dirty_count > 0)
+        e->visit++; /* components of one settling are disjoint: one number serves */
     for (uint32_t i = 0; i < e->dirty_count; i++) {
         struct link *l = &e->link[e->dirty[i]];
         l->is_dirty = false;
-        if (l->visit == e->visit || l->count == 0 || !is_fine) continue;
+        if (l->visit == e->visit || l->count == 0) continue;
         e->solves++;
         if (l->long_count == 0) {
-            is_fine = share_one_link(e, l, now);
+            share_one_link(e, l, now);
             continue;
         }
         collect(e, e->dirty[i]);
-        is_fine = solve(e, now);
+        solve(e, now);
     }
     e->dirty_count = 0;
-    return is_fine;
+    return !e->is_past_end;
 }
 
 /* ---- statistics ---- */

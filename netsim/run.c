@@ -185,7 +185,7 @@ static void activity_destroy(struct run *r, uint32_t id)
 
 static void schedule_timer(struct run *r, sim_ps delay, enum timer_kind kind, uint32_t activity)
 {
-    if (delay > SIM_PS_MAX / 2 - r->now) {
+    if (delay > SIM_PS_MAX - r->now) {
         r->is_past_end = true;
         return;
     }
@@ -226,12 +226,12 @@ static void complete(struct run *r, uint32_t frame, uint32_t chip, net_op_id op,
     const struct net_program *program = program_of(&r->frame[frame], chip);
     for (uint32_t i = program->successor_begin[op]; i < program->successor_begin[op + 1]; i++)
         count_down(r, frame, program, chip, program->successor[i], chain);
-    r->last = chain;
     if (--r->frame[frame].ops_left[chip] == 0) leave(r, frame, chip, chain);
 }
 
 static void leave(struct run *r, uint32_t frame, uint32_t chip, struct chain chain)
 {
+    r->last = chain;
     struct frame *f = &r->frame[frame];
     uint32_t parent = f->parent, call_id = f->call_id;
     sim_ps entered = f->entered_ps != NULL ? f->entered_ps[chip] : 0;
@@ -571,7 +571,7 @@ enum sim_status net_run(const net_schedule *root, const struct net_options *opti
     enum sim_status status = SIM_OK;
     if (r.is_past_end)
         status = sim_error_set(err, SIM_EDATA,
-                               "the run lasts longer than simulated time can hold (53 days)");
+                               "the run lasts longer than simulated time can hold (106 days)");
     else if (r.frame[root_frame].chips_left > 0)
         status = report_stall(&r, err);
     if (status == SIM_OK) {

@@ -50,13 +50,15 @@ struct topo_group topo_group_all(const topo *t)
     return group;
 }
 
-/* Digits at `*at`; advances. A missing or silly number is 0, which topo_group_add() refuses. */
-static uint32_t read_number(const char **at)
+/* Digits at `*at`; advances. False when there are none or the number is too large. */
+static bool read_number(const char **at, uint32_t *out)
 {
     uint64_t value = 0;
+    const char *start = *at;
     for (; **at >= '0' && **at <= '9'; (*at)++)
         if (value < TOPO_NONE) value = value * 10 + (uint64_t)(**at - '0');
-    return value < TOPO_NONE ? (uint32_t)value : 0;
+    *out = (uint32_t)value;
+    return *at != start && value < TOPO_NONE;
 }
 
 enum sim_status topo_group_parse(const topo *t, const char *text, struct sim_error *err,
@@ -75,11 +77,17 @@ enum sim_status topo_group_parse(const topo *t, const char *text, struct sim_err
         struct topo_factor f = {.axis = (uint8_t)(found - axis_names), .stride = 1};
         f.extent = topo_axis_size(t, f.axis);
         at++;
-        if (*at >= '0' && *at <= '9') f.extent = read_number(&at);
-        if (*at == '@') {
-            at++;
-            f.stride = read_number(&at);
+        const char *number = at;
+        bool is_number = true;
+        if (*at >= '0' && *at <= '9') is_number = read_number(&at, &f.extent);
+        if (is_number && *at == '@') {
+            number = ++at;
+            is_number = read_number(&at, &f.stride);
         }
+        if (!is_number)
+            return sim_error_set(err, SIM_EDATA,
+                                 "axes \"%s\": found \"%s\", want a number as in x4 or x4@2", text,
+                                 number);
         SIM_TRY(topo_group_add(t, &group, f, err));
     }
     *out = group;

@@ -1,5 +1,5 @@
 /*
- * Metrics of tori and meshes by closed form, of full meshes too, of anything else by search.
+ * Metrics by closed form: tori, meshes and full meshes.
  *
  * Along an axis of k chips the mean hop count over ordered pairs (a chip to itself included) is
  *
@@ -90,24 +90,23 @@ static void torus_metrics(const topo *t, struct topo_metrics *m)
     m->all_to_all_bytes_per_s = worst > 0 ? t->link_bytes_per_s / worst : 0;
 }
 
-static enum sim_status full_metrics(const topo *t, struct sim_error *err, struct topo_metrics *m)
+static void full_metrics(const topo *t, struct topo_metrics *m)
 {
     double n = t->chips;
-    SIM_TRY(topo_graph_distances(t, err, &m->diameter, &m->mean_hops));
+    m->diameter = t->chips > 1;
+    m->mean_hops = (n - 1) / n;
     m->bisection_bytes_per_s =
         (double)(t->chips / 2) * (double)((t->chips + 1) / 2) * t->link_bytes_per_s;
     m->is_bisection_exact = true;
     m->all_to_all_bytes_per_s = t->chips > 1 ? n * t->link_bytes_per_s : 0;
-    return SIM_OK;
 }
 
-enum sim_status topo_metrics_compute(const topo *t, struct sim_error *err, struct topo_metrics *out)
+struct topo_metrics topo_metrics_of(const topo *t)
 {
     struct topo_metrics m = {0};
     if (topo_has_ports(t))
         torus_metrics(t, &m);
     else
-        SIM_TRY(full_metrics(t, err, &m));
-    *out = m;
-    return SIM_OK;
+        full_metrics(t, &m);
+    return m;
 }

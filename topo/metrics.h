@@ -18,9 +18,8 @@ struct topo_metrics {
                                       traffic, own share included (it crosses no link) */
 };
 
-/** Tori and meshes by closed form; other graphs through igraph. */
-SIM_MUST_CHECK enum sim_status topo_metrics_compute(const topo *t, struct sim_error *err,
-                                                    struct topo_metrics *out);
+/** By closed forms; no search, whatever the size. */
+struct topo_metrics topo_metrics_of(const topo *t);
 /** Diameter and mean distance of any topology by breadth-first search (igraph); what the closed
  * forms are tested on. */
 SIM_MUST_CHECK enum sim_status topo_graph_distances(const topo *t, struct sim_error *err,

@@ -32,8 +32,9 @@ static enum sim_status parse_shape(topo *t, char *text, struct sim_error *err)
         uint64_t size = 0;
         struct sim_error why = {0};
         if (sim_count_parse(side, 0, TOPO_NONE - 1, &why, &size) != SIM_OK)
-            return sim_error_set(err, SIM_EDATA, "topology %s: side \"%s\" is no whole number",
-                                 t->spec, side);
+            return sim_error_set(err, SIM_EDATA,
+                                 "topology %s: side \"%s\" is no whole number from 1 to %u",
+                                 t->spec, side, TOPO_NONE - 1);
         if (size == 0)
             return sim_error_set(err, SIM_EDATA, "topology %s: dimension %c is 0, want >= 1",
                                  t->spec, "xyzw"[t->axes]);
@@ -48,10 +49,15 @@ static enum sim_status parse_option(topo *t, const char *text, struct sim_error 
     const char *value = strchr(text, '=');
     size_t key_bytes = value == NULL ? strlen(text) : (size_t)(value - text);
     if (value != NULL) value++;
+    struct sim_error why = {0};
+    enum sim_status status = SIM_EDATA;
     if (value != NULL && key_bytes == 4 && strncmp(text, "link", 4) == 0)
-        return sim_rate_parse(value, err, &t->link_bytes_per_s);
+        status = sim_rate_parse(value, &why, &t->link_bytes_per_s);
     if (value != NULL && key_bytes == 7 && strncmp(text, "latency", 7) == 0)
-        return sim_time_parse(value, err, &t->latency_ps);
+        status = sim_time_parse(value, &why, &t->latency_ps);
+    if (status == SIM_OK) return SIM_OK;
+    if (why.text[0] != 0)
+        return sim_error_set(err, SIM_EDATA, "topology %s: %s", t->spec, why.text);
     return sim_error_set(err, SIM_EDATA,
                          "topology %s: unknown part \"%s\", want link=RATE or latency=TIME",
                          t->spec, text);
@@ -91,6 +97,14 @@ static enum sim_status family_build(topo *t, const char *name, struct sim_error 
                                  "topology %s: a full mesh has one size, as in full:8", t->spec);
         return topo_full_build(t, err);
     }
+    assert(false); /* check_name() knows the rest */
+    return SIM_EINTERNAL;
+}
+
+static enum sim_status check_name(const topo *t, const char *name, struct sim_error *err)
+{
+    for (int i = 0; names[i] != NULL; i++)
+        if (strcmp(name, names[i]) == 0) return SIM_OK;
     const char *near = sim_nearest_name(name, names);
     if (near != NULL)
         return sim_error_set(err, SIM_EDATA,
@@ -114,6 +128,10 @@ static enum sim_status parse(topo *t, char *text, const struct topo_options *opt
             t->spec);
     *shape++ = 0;
     t->chip = topo_chip_find(text);
+    SIM_TRY(check_name(t, text, err));
+    if (strchr(shape, '*') != NULL)
+        return sim_error_set(err, SIM_EDATA, "topology %s: several slices (*) are not there yet",
+                             t->spec);
     t->link_bytes_per_s = t->chip != NULL ? t->chip->link_bytes_per_s : DEFAULT_LINK_BYTES_PER_S;
     t->latency_ps = t->chip != NULL ? t->chip->hop_latency_ps : DEFAULT_LATENCY_PS;
     char *option = strchr(shape, ',');

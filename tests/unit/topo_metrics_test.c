@@ -6,14 +6,6 @@
 #include "topo/metrics.h"
 #include "topo/route.h"
 
-static struct topo_metrics metrics_or_fail(const topo *t)
-{
-    struct sim_error err = {0};
-    struct topo_metrics m;
-    ck_assert_msg(topo_metrics_compute(t, &err, &m) == SIM_OK, "%s", err.text);
-    return m;
-}
-
 START_TEST(distances_equal_search)
 {
     static const char *const specs[] = {"torus:4x4x8",   "torus:5x3", "mesh:4x5",   "v6e:8x16",
@@ -22,7 +14,7 @@ START_TEST(distances_equal_search)
     for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
         struct sim_error err = {0};
         topo *t = topo_or_fail(specs[i]);
-        struct topo_metrics m = metrics_or_fail(t);
+        struct topo_metrics m = topo_metrics_of(t);
         uint32_t diameter;
         double mean;
         ck_assert_int_eq(topo_graph_distances(t, &err, &diameter, &mean), SIM_OK);
@@ -50,7 +42,7 @@ START_TEST(all_to_all_rate_equals_counted_load)
             }
         for (topo_link_id l = 0; l < topo_links(t); l++)
             worst = load[l] > worst ? load[l] : worst;
-        ck_assert_double_eq_tol(metrics_or_fail(t).all_to_all_bytes_per_s,
+        ck_assert_double_eq_tol(topo_metrics_of(t).all_to_all_bytes_per_s,
                                 topo_default_link_rate(t) / worst, 1);
         free(load);
         topo_paths_release(&paths);
@@ -70,7 +62,7 @@ START_TEST(published_all_to_all_rates)
                  {"v5p:8x8x16", 45}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         topo *t = topo_or_fail(cases[i].spec);
-        ck_assert_double_eq_tol(metrics_or_fail(t).all_to_all_bytes_per_s, cases[i].gb_per_s * 1e9,
+        ck_assert_double_eq_tol(topo_metrics_of(t).all_to_all_bytes_per_s, cases[i].gb_per_s * 1e9,
                                 1);
         topo_destroy(t);
     }
@@ -82,10 +74,10 @@ START_TEST(vendor_bisection)
     /* pod bisection, one direction: v6e 3.2 TB/s raw = 32 links of 100 GB/s; here 32 x 90. v4 512
      * links x 45. */
     topo *t = topo_or_fail("v6e:16x16");
-    ck_assert_double_eq_tol(metrics_or_fail(t).bisection_bytes_per_s, 32 * 90e9, 1);
+    ck_assert_double_eq_tol(topo_metrics_of(t).bisection_bytes_per_s, 32 * 90e9, 1);
     topo_destroy(t);
     t = topo_or_fail("v4:16x16x16");
-    ck_assert_double_eq_tol(metrics_or_fail(t).bisection_bytes_per_s, 512 * 45e9, 1);
+    ck_assert_double_eq_tol(topo_metrics_of(t).bisection_bytes_per_s, 512 * 45e9, 1);
     topo_destroy(t);
 }
 END_TEST
@@ -111,7 +103,7 @@ START_TEST(bisection_equals_brute_force_where_exact)
                                         "full:7",      "torus:6x2"};
     for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
         topo *t = topo_or_fail(specs[i]);
-        struct topo_metrics m = metrics_or_fail(t);
+        struct topo_metrics m = topo_metrics_of(t);
         double brute = brute_force_cut(t) * topo_default_link_rate(t);
         if (m.is_bisection_exact)
             ck_assert_double_eq_tol(m.bisection_bytes_per_s, brute, 1);

@@ -80,7 +80,7 @@ START_TEST(bad_specs_name_what_is_wrong)
         const char *spec, *says;
     } cases[] = {{"torus:0x4", "dimension x is 0"},
                  {"torus:4x4x4x4x4", "more than 4 axes"},
-                 {"torus:4xx4", "side \"\""},
+                 {"torus:4xx4", "side \"\" is no whole number"},
                  {"torus:-4", "side \"-4\""},
                  {"torus", "no shape"},
                  {"tours:4", "did you mean \"torus\""},
