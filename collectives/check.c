@@ -23,7 +23,8 @@ enum order { ORDER_FIRST_IN, ORDER_LAST_IN, ORDER_RANDOM, ORDERS };
 struct message {
     bool is_sent;
     uint32_t cell_count;
-    uint64_t *set; /* [cell_count x words] */
+    uint32_t *cell; /* [cell_count] which cells it carries */
+    uint64_t *set;  /* [cell_count x words] what they hold */
 };
 
 struct checker {
@@ -43,7 +44,8 @@ struct checker {
         net_op_id op;
     } * ready;
     uint32_t ready_begin, ready_count, ready_capacity;
-    uint32_t *cell; /* scratch: cells of a chunk */
+    double cell_bytes; /* of every message per cell; negative before the first */
+    uint32_t *cell;    /* scratch: cells of a chunk */
     struct sim_rng rng;
 };
 
@@ -163,7 +165,8 @@ static void init_rank(struct checker *k, uint32_t rank)
 static void init(struct checker *k, const net_schedule *s, enum coll_op op, topo_chip_id member,
                  enum order order)
 {
-    *k = (struct checker){.s = s, .topology = net_schedule_topo(s), .op = op, .order = order};
+    *k = (struct checker){
+        .s = s, .topology = net_schedule_topo(s), .op = op, .order = order, .cell_bytes = -1};
     const struct topo_group *group = net_schedule_group(s);
     k->ranks = group->size;
     k->axes = net_schedule_space_axes(s);
@@ -191,8 +194,10 @@ static void init(struct checker *k, const net_schedule *s, enum coll_op op, topo
 static void release(struct checker *k)
 {
     for (uint32_t r = 0; r < k->ranks; r++) {
-        for (uint32_t i = 0; i < program_of(k, r)->tag_count; i++)
+        for (uint32_t i = 0; i < program_of(k, r)->tag_count; i++) {
+            sim_free(k->inbox[r][i].cell);
             sim_free(k->inbox[r][i].set);
+        }
         sim_free(k->inbox[r]);
         sim_free(k->wait[r]);
     }
@@ -221,6 +226,17 @@ static bool is_empty(const uint64_t *set, uint32_t words)
     return true;
 }
 
+/* All cells are of one size, so every message is as large as the cells it carries are many. */
+static enum sim_status check_bytes(struct checker *k, uint32_t rank, net_op_id id,
+                                   double bytes_per_cell, struct sim_error *err)
+{
+    if (k->cell_bytes < 0) k->cell_bytes = bytes_per_cell;
+    double off = bytes_per_cell - k->cell_bytes, allowed = 1e-9 * k->cell_bytes;
+    if (off > allowed || -off > allowed)
+        return fault(k, rank, id, err, "the message's bytes do not match the chunks it carries");
+    return SIM_OK;
+}
+
 static enum sim_status run_send(struct checker *k, uint32_t rank, net_op_id id,
                                 const struct net_op *op, struct sim_error *err)
 {
@@ -236,7 +252,10 @@ static enum sim_status run_send(struct checker *k, uint32_t rank, net_op_id id,
         return fault(k, rank, id, err, "the receiver got this message from somebody else already");
     m->is_sent = true;
     m->cell_count = chunk_cells(k, rank, net_schedule_chunk(k->s, op->chunk));
+    m->cell = SIM_NEW(uint32_t, m->cell_count);
     m->set = SIM_NEW(uint64_t, (size_t)m->cell_count * k->words);
+    memcpy(m->cell, k->cell, m->cell_count * sizeof *m->cell);
+    SIM_TRY(check_bytes(k, rank, id, op->bytes / m->cell_count, err));
     for (uint32_t i = 0; i < m->cell_count; i++) {
         const uint64_t *set = set_of(k, rank, k->cell[i]);
         if (is_empty(set, k->words))
@@ -270,6 +289,8 @@ static enum sim_status run_receive(struct checker *k, uint32_t rank, net_op_id i
     uint32_t count = chunk_cells(k, rank, net_schedule_chunk(k->s, op->chunk));
     if (count != m->cell_count)
         return fault(k, rank, id, err, "the message has another size than expected");
+    if (memcmp(k->cell, m->cell, count * sizeof *m->cell) != 0)
+        return fault(k, rank, id, err, "the message carries another chunk than expected");
     for (uint32_t i = 0; i < count; i++)
         SIM_TRY(merge(k, rank, id, op->kind == NET_OP_REDUCE, set_of(k, rank, k->cell[i]),
                       m->set + (size_t)i * k->words, err));
@@ -354,6 +375,17 @@ static enum sim_status judge(const struct checker *k, struct sim_error *err)
     return SIM_OK;
 }
 
+/* A buffer is parts x shards cells; of an all-to-all a rank's send buffer is its row of them. */
+static enum sim_status check_total(const struct checker *k, double bytes, struct sim_error *err)
+{
+    if (k->cell_bytes < 0) return SIM_OK; /* nothing was sent */
+    double cells = k->op == COLL_ALL_TO_ALL ? (double)k->parts * k->ranks : k->cells;
+    double total = cells * k->cell_bytes, off = total - bytes;
+    if (off <= 1e-9 * bytes && -off <= 1e-9 * bytes) return SIM_OK;
+    return sim_error_set(err, SIM_EDATA, "%s: messages come to a buffer of %g bytes, want %g",
+                         coll_op_names[k->op], total, bytes);
+}
+
 static enum sim_status find_unfinished(const struct checker *k, struct sim_error *err)
 {
     for (uint32_t rank = 0; rank < k->ranks; rank++)
@@ -362,8 +394,8 @@ static enum sim_status find_unfinished(const struct checker *k, struct sim_error
     return SIM_OK;
 }
 
-static enum sim_status check_group(const net_schedule *s, enum coll_op op, topo_chip_id member,
-                                   enum order order, struct sim_error *err)
+static enum sim_status check_group(const net_schedule *s, enum coll_op op, double bytes,
+                                   topo_chip_id member, enum order order, struct sim_error *err)
 {
     struct checker k;
     init(&k, s, op, member, order);
@@ -376,17 +408,19 @@ static enum sim_status check_group(const net_schedule *s, enum coll_op op, topo_
     }
     if (status == SIM_OK) status = find_unfinished(&k, err);
     if (status == SIM_OK) status = judge(&k, err);
+    if (status == SIM_OK) status = check_total(&k, bytes, err);
     release(&k);
     return status;
 }
 
-enum sim_status coll_check(const net_schedule *schedule, enum coll_op op, struct sim_error *err)
+enum sim_status coll_check(const net_schedule *schedule, enum coll_op op, double bytes,
+                           struct sim_error *err)
 {
     assert(op != COLL_PERMUTE); /* a permute carries no chunks: its messages are its meaning */
     topo_chip_id last = topo_chips(net_schedule_topo(schedule)) - 1;
     for (int order = 0; order < ORDERS; order++) {
-        SIM_TRY(check_group(schedule, op, 0, (enum order)order, err));
-        SIM_TRY(check_group(schedule, op, last, (enum order)order, err));
+        SIM_TRY(check_group(schedule, op, bytes, 0, (enum order)order, err));
+        SIM_TRY(check_group(schedule, op, bytes, last, (enum order)order, err));
     }
     return SIM_OK;
 }

@@ -67,13 +67,22 @@ double coll_bus_factor(enum coll_op op, uint32_t ranks)
     }
 }
 
+/* Direct sends n(n-1) messages: the chips of a large group could not inject that many at once in
+ * the time the form says, nor is it worth simulating. */
+static bool is_candidate(const struct coll_spec *spec, enum coll_algorithm algorithm)
+{
+    if (!coll_algorithm_fits(spec->op, algorithm)) return false;
+    bool is_only = spec->op == COLL_ALL_TO_ALL || spec->op == COLL_PERMUTE;
+    return algorithm != COLL_DIRECT || is_only || spec->group.size <= COLL_DIRECT_CHOICE_MAX;
+}
+
 enum coll_algorithm coll_choose(const topo *t, const struct coll_spec *spec)
 {
     struct coll_spec candidate = *spec;
     enum coll_algorithm best = COLL_ALGORITHMS;
     sim_ps best_ps = 0;
     for (int a = 0; a < COLL_ALGORITHMS; a++) {
-        if (!coll_algorithm_fits(spec->op, (enum coll_algorithm)a)) continue;
+        if (!is_candidate(spec, (enum coll_algorithm)a)) continue;
         candidate.algorithm = (enum coll_algorithm)a;
         sim_ps ps = coll_closed_form(t, &candidate).time_ps;
         if (best == COLL_ALGORITHMS || ps < best_ps) {

@@ -285,6 +285,10 @@ static void run_compute(struct run *r, const struct ready *at, const struct net_
 {
     struct activity a = {
         .frame = at->frame, .chip = at->chip, .op = at->op, .start_ps = r->now, .chain = at->chain};
+    if (op->duration_ps > SIM_PS_MAX - r->now) {
+        r->is_past_end = true;
+        return;
+    }
     a.chain.compute_ps += op->duration_ps;
     schedule_timer(r, op->duration_ps, TIMER_COMPUTE, activity_create(r, a));
 }
@@ -362,6 +366,10 @@ static void flow_ended(struct run *r, net_flow_id flow)
     sim_ps latency;
     uint32_t id = net_flow_end(r->engine, r->now, flow, &latency);
     struct activity *a = &r->activity[id];
+    if (latency > SIM_PS_MAX - r->now) {
+        r->is_past_end = true;
+        return;
+    }
     if (r->now + latency > a->arrive_ps) a->arrive_ps = r->now + latency;
     if (--a->paths_left > 0) return;
     uint32_t frame = a->frame, chip = a->chip, op = a->op;

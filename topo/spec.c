@@ -16,6 +16,8 @@
  * interconnect. */
 #define DEFAULT_LINK_BYTES_PER_S 45e9
 #define DEFAULT_LATENCY_PS       SIM_PS_PER_US
+/* Paths of millions of hops must stay within 64 bits of picoseconds. */
+#define LATENCY_MAX_PS SIM_PS_PER_S
 
 static const char *const names[] = {"torus", "mesh", "ring", "full", "v2",  "v3", "v4",
                                     "v5e",   "v5p",  "v6e",  "v7",   "v8t", NULL};
@@ -145,6 +147,8 @@ static enum sim_status parse(topo *t, char *text, const struct topo_options *opt
     }
     if (options->link_bytes_per_s > 0) t->link_bytes_per_s = options->link_bytes_per_s;
     if (options->latency_ps >= 0) t->latency_ps = options->latency_ps;
+    if (t->latency_ps > LATENCY_MAX_PS)
+        return sim_error_set(err, SIM_EDATA, "topology %s: a hop's latency is over 1 s", t->spec);
     t->tie = options->tie;
     return family_build(t, text, err);
 }

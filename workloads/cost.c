@@ -18,10 +18,12 @@ struct wl_rates wl_rates_of(const struct wl_study *study)
     };
 }
 
+/* What picoseconds cannot hold becomes the end of time, which the run refuses. */
 static sim_ps to_ps(double seconds)
 {
-    assert(seconds >= 0 && seconds < 9e6); /* 104 days: what picoseconds hold */
-    return (sim_ps)llround(seconds * 1e12);
+    assert(seconds >= 0);
+    double ps = seconds * 1e12;
+    return ps < (double)SIM_PS_MAX ? llround(ps) : SIM_PS_MAX;
 }
 
 sim_ps wl_work_ps(const struct wl_rates *rates, const struct wl_work *work)

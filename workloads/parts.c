@@ -59,6 +59,8 @@ static void embedding_forward(struct wl_parts *p)
 static void embedding_backward(struct wl_parts *p)
 {
     const struct wl_shard *s = &p->shard;
+    wl_graph_wait(p->g, p->mlp_reduced[1]);
+    wl_graph_wait(p->g, p->reduced[1]);
     wl_gather_activations(p);
     wl_graph_elementwise(p->g, WL_KIND_EMBEDDING,
                          p->gradient_bytes * s->embedding_params + whole_bytes(p) +
@@ -97,18 +99,20 @@ static void head(struct wl_parts *p)
     p->backward_end[unit] = p->g->last_compute;
     /* a tied head's gradient goes with the embedding's */
     p->reduced[unit] = is_tied ? NET_NONE : wl_reduce_gradients(p, params);
+    p->mlp_reduced[unit] = p->reduced[unit]; /* the top layer's MLP half waits for the head's */
 }
 
 /* ---- optimizer ---- */
 
-/* Gradients that tensor-parallel chips share: of norms (each saw its own tokens) and of copied k
- * and v heads. */
+/* Gradients that tensor-parallel chips share: of norms and positions (each saw its own tokens) and
+ * of copied k and v heads. */
 static void shared_gradients(struct wl_parts *p)
 {
     const struct wl_shard *s = &p->shard;
-    double norms = (double)wl_model_params(&p->g->study->model).norms;
+    struct wl_params params = wl_model_params(&p->g->study->model);
+    double shared = (double)(p->layers * params.norms + params.final_norm + params.positions);
     wl_graph_wait(p->g, wl_graph_collective(p->g, WL_TENSOR, COLL_ALL_REDUCE, WL_TRAFFIC_GRADIENTS,
-                                            p->gradient_bytes * p->layers * norms,
+                                            p->gradient_bytes * shared / s->fsdp,
                                             p->g->last_compute, NET_NONE));
     double copies = p->gradient_bytes * p->layers * 2 * s->width * s->kv / s->fsdp;
     wl_graph_wait(p->g,

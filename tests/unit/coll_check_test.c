@@ -19,7 +19,7 @@ static void check_all(const char *spec, const char *axes)
             c.algorithm = (enum coll_algorithm)algorithm;
             if (!coll_algorithm_fits(c.op, c.algorithm)) continue;
             ck_assert_int_eq(coll_build(t, &c, &err, &s), SIM_OK);
-            ck_assert_msg(coll_check(s, c.op, &err) == SIM_OK, "%s %s %s: %s", spec, axes,
+            ck_assert_msg(coll_check(s, c.op, c.bytes, &err) == SIM_OK, "%s %s %s: %s", spec, axes,
                           coll_algorithm_names[algorithm], err.text);
             net_schedule_destroy(s);
         }
@@ -56,7 +56,7 @@ END_TEST
 
 /* ---- sabotage: a ring all-gather or reduce-scatter over 4 chips with one thing changed ---- */
 
-enum sabotage { NOTHING, DROP, DOUBLE, MISROUTE, WRONG_CHUNK, UNORDERED };
+enum sabotage { NOTHING, DROP, DOUBLE, MISROUTE, WRONG_CHUNK, MISLABEL, SHORT, EMPTY, UNORDERED };
 
 static net_schedule *ring_of_four(const topo *t, enum coll_op op, enum sabotage what)
 {
@@ -81,6 +81,12 @@ static net_schedule *ring_of_four(const topo *t, enum coll_op op, enum sabotage 
                               .bytes = 1,
                               .chunk = net_chunk_add(s, chunk)};
         struct net_op receive = send;
+        if (what == MISLABEL && i == 1) { /* the sender ships what the receiver does not expect */
+            struct net_chunk other = {.part_count = 1, .digit = {chunk.digit[0] + 1}};
+            send.chunk = net_chunk_add(s, other);
+        }
+        if (what == SHORT && i == 1) send.bytes /= 2;
+        if (what == EMPTY) send.bytes = 0;
         receive.kind = is_reduce ? NET_OP_REDUCE : NET_OP_RECEIVE;
         receive.peer = previous;
         chunk.digit[0] -= 1;
@@ -98,7 +104,7 @@ static enum sim_status verdict(enum coll_op op, enum sabotage what)
     struct sim_error err = {0};
     topo *t = topo_or_fail("torus:4");
     net_schedule *s = ring_of_four(t, op, what);
-    enum sim_status status = coll_check(s, op, &err);
+    enum sim_status status = coll_check(s, op, 4, &err);
     if (status != SIM_OK) ck_assert_uint_gt(strlen(err.text), 0);
     net_schedule_destroy(s);
     topo_destroy(t);
@@ -114,6 +120,9 @@ START_TEST(sabotage_is_caught)
         ck_assert_int_eq(verdict(ops[i], DOUBLE), SIM_EDATA);
         ck_assert_int_eq(verdict(ops[i], MISROUTE), SIM_EDATA);
         ck_assert_int_eq(verdict(ops[i], WRONG_CHUNK), SIM_EDATA);
+        ck_assert_int_eq(verdict(ops[i], MISLABEL), SIM_EDATA);
+        ck_assert_int_eq(verdict(ops[i], SHORT), SIM_EDATA);
+        ck_assert_int_eq(verdict(ops[i], EMPTY), SIM_EDATA);
         ck_assert_int_eq(verdict(ops[i], UNORDERED),
                          SIM_EDATA); /* a send that does not wait for what it passes on */
     }
@@ -125,7 +134,7 @@ START_TEST(a_correct_schedule_of_another_operation_is_refused)
     struct sim_error err = {0};
     topo *t = topo_or_fail("torus:4");
     net_schedule *s = ring_of_four(t, COLL_REDUCE_SCATTER, NOTHING);
-    ck_assert_int_eq(coll_check(s, COLL_ALL_REDUCE, &err), SIM_EDATA);
+    ck_assert_int_eq(coll_check(s, COLL_ALL_REDUCE, 4, &err), SIM_EDATA);
     net_schedule_destroy(s);
     topo_destroy(t);
 }
