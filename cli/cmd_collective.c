@@ -161,6 +161,10 @@ static enum sim_status check_request(const struct request *q, struct sim_error *
     if (q->spec == NULL)
         return sim_error_set(err, SIM_EUSAGE, "--topo is missing, as in --topo v5p:8x8x8");
     if (q->op < 0) return sim_error_set(err, SIM_EUSAGE, "--op is missing, as in --op all-reduce");
+    if (q->pairs_path != NULL && strcmp(q->pairs_path, "-") == 0 && net_mpi_ranks() > 1)
+        return sim_error_set(err, SIM_EUSAGE,
+                             "--pairs - cannot be read by %u ranks: give them a file",
+                             net_mpi_ranks());
     if (q->pairs_path != NULL && q->op != COLL_PERMUTE)
         return sim_error_set(err, SIM_EUSAGE, "--pairs goes with --op permute, found --op %s",
                              coll_op_names[q->op]);
@@ -280,22 +284,6 @@ struct files {
     sim_output *messages, *link_stats, *stats;
 };
 
-static bool is_same(const char *a, const char *b)
-{
-    return a != NULL && b != NULL && strcmp(a, b) == 0 && strcmp(a, "-") != 0;
-}
-
-/* Two outputs of one name: the second would replace the first. */
-static enum sim_status check_distinct(const struct request *q, struct sim_error *err)
-{
-    const char *path[] = {q->messages_path, q->link_stats_path, q->stats_path};
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < i; j++)
-            if (is_same(path[i], path[j]))
-                return sim_error_set(err, SIM_EUSAGE, "two outputs go to %s", path[i]);
-    return SIM_OK;
-}
-
 static enum sim_status open_files(const struct request *q, const struct plan *p, struct files *f,
                                   struct sim_error *err)
 {
@@ -308,7 +296,8 @@ static enum sim_status open_files(const struct request *q, const struct plan *p,
         return sim_error_set(err, SIM_EUSAGE,
                              "--messages and --link-stats describe one run, this asks for %zu rows",
                              p->row_count);
-    SIM_TRY(check_distinct(q, err));
+    const char *output[] = {q->messages_path, q->link_stats_path, q->stats_path};
+    SIM_TRY(cli_check_outputs(q->pairs_path, output, 3, err));
     SIM_TRY(cli_output_open(q->messages_path, err, &f->messages));
     SIM_TRY(cli_output_open(q->link_stats_path, err, &f->link_stats));
     return cli_output_open(q->stats_path, err, &f->stats);

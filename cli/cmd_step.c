@@ -48,6 +48,7 @@ static void (*const formats[])(FILE *, const struct wl_study *, const struct wl_
 struct options {
     const char *study, *trace, *link_stats, *stats;
     enum cli_format format;
+    int engine; /* -1: the study's */
     const char **set;
     size_t set_count, set_capacity;
 };
@@ -56,15 +57,6 @@ static void add_set(struct options *o, const char *assignment)
 {
     SIM_GROW(o->set, o->set_capacity, o->set_count + 1);
     o->set[o->set_count++] = assignment;
-}
-
-/* --engine is an assignment like the others, but its name is checked here. */
-static enum sim_status set_engine(struct options *o, const char *text, struct sim_error *err)
-{
-    int engine = WL_FLOW;
-    SIM_TRY(cli_choice("--engine", text, wl_engine_names, err, &engine));
-    add_set(o, engine == WL_BOUND ? "system.network.engine=bound" : "system.network.engine=flow");
-    return SIM_OK;
 }
 
 static enum sim_status take(void *request, int option, const char *value, struct sim_error *err)
@@ -77,7 +69,7 @@ static enum sim_status take(void *request, int option, const char *value, struct
         add_set(o, value);
         return SIM_OK;
     case STEP_ENGINE:
-        return set_engine(o, value, err);
+        return cli_choice("--engine", value, wl_engine_names, err, &o->engine);
     case STEP_TRACE:
         o->trace = value;
         return SIM_OK;
@@ -101,6 +93,16 @@ static enum sim_status take(void *request, int option, const char *value, struct
 struct files {
     sim_output *trace, *link_stats, *stats;
 };
+
+static enum sim_status check_files(const struct options *o, const struct wl_study *study,
+                                   struct sim_error *err)
+{
+    if (study->engine == WL_BOUND && (o->trace != NULL || o->link_stats != NULL))
+        return sim_error_set(err, SIM_EUSAGE,
+                             "--trace and --link-stats describe a run, the bound runs nothing");
+    const char *output[] = {o->trace, o->link_stats, o->stats};
+    return cli_check_outputs(o->study, output, 3, err);
+}
 
 static enum sim_status open_files(const struct options *o, struct sim_error *err, struct files *out)
 {
@@ -156,7 +158,9 @@ static enum sim_status run(const struct options *o, struct sim_error *err)
     struct wl_study study;
     struct files files = {0};
     SIM_TRY(wl_study_load(o->study, o->set, (uint32_t)o->set_count, err, &study));
-    enum sim_status status = open_files(o, err, &files);
+    if (o->engine >= 0) study.engine = (enum wl_engine)o->engine;
+    enum sim_status status = check_files(o, &study, err);
+    if (status == SIM_OK) status = open_files(o, err, &files);
     if (status == SIM_OK) status = simulate(o, &study, &files, err);
     sim_output_discard(files.trace);
     sim_output_discard(files.link_stats);
@@ -167,7 +171,7 @@ static enum sim_status run(const struct options *o, struct sim_error *err)
 
 enum sim_status cmd_step(int argc, char **argv, struct sim_error *err)
 {
-    struct options o = {0};
+    struct options o = {.engine = -1};
     bool is_help;
     enum sim_status status = cli_args_read(&step_command, argc, argv, take, &o, &is_help, err);
     if (status == SIM_OK && !is_help && o.study == NULL)

@@ -28,6 +28,10 @@ static const struct cli_column columns[] = {{"op", "op", true},
                                             {"limited_by", "limited by", true},
                                             {"latency_share", "latency", false},
                                             {"kind", "kind", true},
+                                            {"bound_latency_us", NULL, false},
+                                            {"bound_bytes_us", NULL, false},
+                                            {"form_us", NULL, false},
+                                            {"form_latency_us", NULL, false},
                                             {NULL, NULL, false}};
 
 /* ---- messages, in an order that does not depend on how the run went about it ---- */
@@ -145,7 +149,6 @@ enum sim_status collective_run(const topo *t, const struct net_options *options,
 /* Engines round each message to the picosecond, so a chain may differ by one per message. */
 static bool is_exact(const struct collective_row *row)
 {
-    if (row->engine == COLLECTIVE_BOUND) return true;
     double off = (double)(row->time_ps - row->overhead_ps - row->form.time_ps);
     double allowed = 2.0 * row->spec.group.size + 1;
     return row->form.is_exact && off <= allowed && -off <= allowed;
@@ -215,7 +218,13 @@ void collective_report_add(cli_report *report, const topo *t, const struct colle
     percent_cell(report, is_all_overhead ? 1 : share(row->bound.time_ps, row->time_ps));
     cli_cell_text(report, limiting(row));
     percent_cell(report, share(row->latency_ps + row->overhead_ps, row->time_ps));
-    cli_cell_text(report, is_exact(row) ? "exact" : "modelled");
+    cli_cell_text(report, row->engine == COLLECTIVE_BOUND ? "bound"
+                          : is_exact(row)                 ? "exact"
+                                                          : "modelled");
+    cli_cell_double(report, sim_ps_to_us(row->bound.latency_ps), NULL);
+    cli_cell_double(report, sim_ps_to_us(row->bound.bytes_ps), NULL);
+    cli_cell_double(report, sim_ps_to_us(row->form.time_ps), NULL);
+    cli_cell_double(report, sim_ps_to_us(row->form.latency_ps), NULL);
     if (row->spec.group.size == 1 && row->spec.pairs == NULL)
         cli_note(report, "a group of one chip has nobody to send to: only the launch overhead, if "
                          "any, takes time");

@@ -4,6 +4,7 @@
 #include "cli/common.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/json.h"
 #include "base/quantity.h"
@@ -55,6 +56,51 @@ const char *cli_routing_text(const struct topo_options *options)
         break;
     }
     return "dimension-order";
+}
+
+/* The folder that `path` lies in, as device and inode, and its name there. False when it cannot be
+ * found. */
+static bool locate(const char *path, struct stat *folder, const char **name)
+{
+    char copy[4096];
+    const char *slash = strrchr(path, '/');
+    *name = slash != NULL ? slash + 1 : path;
+    size_t bytes = slash != NULL ? (size_t)(slash - path) + 1 : 0;
+    if (bytes >= sizeof copy) return false;
+    memcpy(copy, path, bytes);
+    copy[bytes] = 0;
+    return stat(bytes > 0 ? copy : ".", folder) == 0;
+}
+
+static bool is_one_place(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Do two paths name one regular file, be it through links, or one that does not exist yet? */
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    const char *name_a, *name_b;
+    if (a == NULL || b == NULL || strcmp(a, "-") == 0 || strcmp(b, "-") == 0) return false;
+    bool has_a = stat(a, &x) == 0, has_b = stat(b, &y) == 0;
+    if (has_a && has_b) return S_ISREG(x.st_mode) && is_one_place(&x, &y);
+    if (has_a || has_b) return false;
+    return locate(a, &x, &name_a) && locate(b, &y, &name_b) && is_one_place(&x, &y) &&
+           strcmp(name_a, name_b) == 0;
+}
+
+enum sim_status cli_check_outputs(const char *input, const char *const *output, int count,
+                                  struct sim_error *err)
+{
+    for (int i = 0; i < count; i++) {
+        if (is_same_file(input, output[i]))
+            return sim_error_set(err, SIM_EUSAGE, "output %s is the input %s", output[i], input);
+        for (int j = 0; j < i; j++)
+            if (is_same_file(output[i], output[j]))
+                return sim_error_set(err, SIM_EUSAGE, "two outputs go to %s", output[i]);
+    }
+    return SIM_OK;
 }
 
 enum sim_status cli_output_open(const char *path, struct sim_error *err, sim_output **out)

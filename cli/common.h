@@ -23,6 +23,13 @@ SIM_MUST_CHECK enum sim_status cli_topology_option(const char *name, const char 
 /** "dimension-order" and how it takes ties when not evenly. */
 const char *cli_routing_text(const struct topo_options *options);
 
+/**
+ * Would writing one of `count` outputs replace the input, or another output? Any may be NULL, and
+ * "-" is no file. Errors: SIM_EUSAGE.
+ */
+SIM_MUST_CHECK enum sim_status cli_check_outputs(const char *input, const char *const *output,
+                                                 int count, struct sim_error *err);
+
 /** An output file that may not have been asked for: NULL when `path` is NULL, and on ranks that do
  * not write. */
 SIM_MUST_CHECK enum sim_status cli_output_open(const char *path, struct sim_error *err,

@@ -115,19 +115,21 @@ enum sim_status cli_args_read(const struct cli_command *command, int argc, char 
 enum sim_status cli_choice(const char *name, const char *value, const char *const *choices,
                            struct sim_error *err, int *out)
 {
-    for (int i = 0; choices[i] != NULL; i++)
+    char list[256] = "";
+    size_t at = 0;
+    for (int i = 0; choices[i] != NULL; i++) {
         if (strcmp(value, choices[i]) == 0) {
             *out = i;
             return SIM_OK;
         }
+        if (at < sizeof list)
+            at += (size_t)snprintf(list + at, sizeof list - at, "%s%s", i > 0 ? ", " : "",
+                                   choices[i]);
+    }
     const char *near = sim_nearest_name(value, choices);
     if (near != NULL)
-        return sim_error_set(err, SIM_EUSAGE, "%s: unknown \"%s\", did you mean \"%s\"?", name,
-                             value, near);
-    char list[256] = "";
-    size_t at = 0;
-    for (int i = 0; choices[i] != NULL && at < sizeof list; i++)
-        at += (size_t)snprintf(list + at, sizeof list - at, "%s%s", i > 0 ? ", " : "", choices[i]);
+        return sim_error_set(err, SIM_EUSAGE, "%s: unknown \"%s\", did you mean \"%s\"? (%s)", name,
+                             value, near, list);
     return sim_error_set(err, SIM_EUSAGE, "%s: unknown \"%s\", want one of %s", name, value, list);
 }
 

@@ -58,7 +58,9 @@ enum sim_status cli_pairs_read(const char *path, const topo *t, struct sim_error
     uint32_t capacity = 0;
     char text[256];
     for (int line = 1; status == SIM_OK && fgets(text, sizeof text, in) != NULL; line++) {
-        if (strlen(text) == sizeof text - 1)
+        if (text[0] == 0)
+            status = sim_error_at(err, SIM_EDATA, path, line, 0, "found a zero byte, want text");
+        else if (strlen(text) == sizeof text - 1)
             status = sim_error_at(err, SIM_EDATA, path, line, 0,
                                   "line is longer than %zu characters", sizeof text - 2);
         else

@@ -2,10 +2,12 @@
  * What `podsim step` prints for people: the time first, then where it went, then what it assumes.
  */
 #include <inttypes.h>
+#include <stdbool.h>
 
 #include "base/quantity.h"
 #include "cli/step_report.h"
 #include "cli/step_words.h"
+#include "workloads/cost.h"
 #include "workloads/placement.h"
 
 #define LINKS_SHOWN 4
@@ -159,12 +161,13 @@ static void text_assumptions(FILE *out, const struct wl_study *study)
     fprintf(
         out,
         "\nassumed: links %s one way, %s a hop, %s to start a collective; matrix products at %.4g "
-        "and the attention kernel at %.4g of the matrix rate, memory at %.4g of its rate\n",
+        "and the attention kernel at %.4g of the matrix rate, memory at %.4g of its rate; reduced "
+        "bytes pass memory %d times, beside the reduction\n",
         sim_rate_format(topo_default_link_rate(study->topology), link),
         sim_time_format(topo_default_latency_ps(study->topology), hop),
         sim_time_format(study->launch_overhead_ps, launch),
         chip->matmul_efficiency[study->precision], chip->attention_efficiency[TOPO_BF16],
-        chip->hbm_efficiency);
+        chip->hbm_efficiency, WL_REDUCTION_PASSES);
     fprintf(out, "efficiencies: %s\n", step_efficiency_text(study));
 }
 
@@ -180,29 +183,38 @@ static const char *network_advice(const struct wl_study *study, const struct wl_
     return "try more sequences a chip, or training.gradient: bf16";
 }
 
-static void text_limit(FILE *out, const struct wl_study *study, const struct wl_step *step)
+/* The collective or transfer that computing waits for longest; NULL without any. */
+static const struct wl_part *worst_wait(const struct wl_step *step)
 {
     const struct wl_part *worst = NULL;
     for (uint32_t i = 0; i < step->part_count; i++)
         if (!step->part[i].class.is_compute &&
             (worst == NULL || step->part[i].exposed_s > worst->exposed_s))
             worst = &step->part[i];
+    return worst;
+}
+
+static void text_limit(FILE *out, const struct wl_study *study, const struct wl_step *step)
+{
+    const struct wl_part *worst = worst_wait(step);
     double recompute_s = part_sum(step, WL_RECOMPUTATION);
     double free_bytes = step->memory.hbm_bytes - step->memory.total_bytes;
-    if (worst != NULL && worst->exposed_s > 0.05 * step->step_s)
-        fprintf(out, "\nlimited by %s of %s over %s, exposed for %.1f %% of the step: %s\n",
+    bool is_waiting = worst != NULL && worst->exposed_s > 0.05 * step->step_s;
+    fprintf(out, "\n");
+    if (step->compute_s > 0.5 * step->step_s)
+        fprintf(out, "limited by computing on %s: %.1f %% of the step\n", study->chip.name,
+                percent(step->compute_s, step->step_s));
+    if (is_waiting)
+        fprintf(out, "%s %s of %s over %s, exposed for %.1f %% of the step: %s\n",
+                step->compute_s > 0.5 * step->step_s ? "beside that" : "limited by",
                 step_op_text(&worst->class), wl_traffic_names[worst->class.traffic],
                 wl_graph_axis_name(worst->class.axis), percent(worst->exposed_s, step->step_s),
                 network_advice(study, &worst->class));
-    else if (recompute_s > 0.1 * step->step_s && free_bytes > 0.2 * step->memory.hbm_bytes)
+    if (recompute_s > 0.1 * step->step_s && free_bytes > 0.2 * step->memory.hbm_bytes)
         fprintf(out,
-                "\nlimited by computing, %.1f %% of it recomputation while %.1f GB are free: try "
-                "keeping "
-                "more (training.remat)\n",
+                "%.1f %% of computing is recomputation while %.1f GB are free: try keeping more "
+                "(training.remat)\n",
                 percent(recompute_s, step->compute_s), free_bytes / 1e9);
-    else
-        fprintf(out, "\nlimited by computing on %s (%.1f %% of the step): more chips shorten it\n",
-                study->chip.name, percent(step->compute_s, step->step_s));
 }
 
 void step_report_text(FILE *out, const struct wl_study *study, const struct wl_step *step)

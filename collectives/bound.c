@@ -8,15 +8,16 @@
  * group has factors on.
  *
  *   ports  A chip sends (reduce-scatter) or receives (all-gather, all-to-all) at least V (n-1)/n,
- * and receives at least V in an all-reduce, through the ports it has; the chip with the fewest
- * decides. links  Only a step along one of the group's axes changes a chip's rank. A shard that
- * reaches n-1 other ranks crosses n-1 such links at least (a tree over n points has n-1 edges), so
- * an all-gather needs N (n-1) V/n byte-hops of the links along those axes; reduce-scatter is its
- * mirror image; an all-reduce is a reduction and a broadcast of each byte: twice that; all-to-all
- * needs V/n times the distance of each pair. cuts   A plane across a whole axis of k (two planes
- * when it wraps) parts each group into j and k-j of its k positions. All-gather and reduce-scatter
- * move the larger side's shards across, all-reduce all of V, all-to-all V/n for each pair that is
- * parted.
+ *          and receives at least V in an all-reduce, through the ports it has; the chip with the
+ *          fewest decides.
+ *   links  Only a step along one of the group's axes changes a chip's rank. A shard that reaches
+ *          n-1 other ranks crosses n-1 such links at least (a tree over n points has n-1 edges), so
+ *          an all-gather needs N (n-1) V/n byte-hops of the links along those axes; reduce-scatter
+ *          is its mirror image; an all-reduce is a reduction and a broadcast of each byte: twice
+ *          that; all-to-all needs V/n times the distance of each pair.
+ *   cuts   A plane across a whole axis of k (two planes when it wraps) parts each group into j and
+ *          k-j of its k positions. All-gather and reduce-scatter move the larger side's shards
+ *          across, all-reduce all of V, all-to-all V/n for each pair that is parted.
  *
  * Engines round each message to whole picoseconds, so a chain of 2n messages can end n ps early:
  * the bound gives way by as much.
@@ -178,11 +179,6 @@ static void raise_to_cuts(const topo *t, enum coll_op op, const struct topo_grou
     }
 }
 
-static double fastest_link(const topo *t)
-{
-    return topo_default_link_rate(t);
-}
-
 static sim_ps whole_ps(double ps)
 {
     if (ps >= (double)SIM_PS_MAX) return SIM_PS_MAX;
@@ -204,7 +200,7 @@ static struct coll_bound make_bound(double latency_ps, struct terms bytes, doubl
 static struct coll_bound pairs_bound(const topo *t, const struct coll_pairs *pairs)
 {
     double *sent = SIM_NEW(double, topo_chips(t)), *received = SIM_NEW(double, topo_chips(t));
-    double byte_hops = 0, farthest = 0, rate = fastest_link(t);
+    double byte_hops = 0, farthest = 0, rate = topo_default_link_rate(t);
     struct terms worst = {0, "nothing"};
     for (uint32_t i = 0; i < pairs->count; i++) {
         uint32_t hops = topo_distance(t, pairs->src[i], pairs->dst[i]);
@@ -232,7 +228,7 @@ struct coll_bound coll_lower_bound(const topo *t, const struct coll_spec *spec)
 {
     struct topo_group group = coll_group_trimmed(&spec->group);
     if (spec->op == COLL_PERMUTE && spec->pairs != NULL) return pairs_bound(t, spec->pairs);
-    double n = group.size, rate = fastest_link(t),
+    double n = group.size, rate = topo_default_link_rate(t),
            hops = topo_has_ports(t) ? farthest_hops(t, &group) : 1;
     if (group.size == 1) return (struct coll_bound){.limited_by = "nothing"};
     if (spec->op == COLL_PERMUTE) hops = 1;

@@ -18,13 +18,13 @@ struct coll_cost {
 struct coll_cost coll_closed_form(const topo *t, const struct coll_spec *spec);
 
 struct coll_bound {
-    sim_ps time_ps;    /* the larger of the two */
-    sim_ps latency_ps; /* the farthest pair's hops (twice through a root where that is shorter) */
-    sim_ps bytes_ps;   /* the tightest of: ports of one chip, all links together, cuts */
+    sim_ps time_ps;         /* the larger of the two */
+    sim_ps latency_ps;      /* the farthest pair's hops */
+    sim_ps bytes_ps;        /* the tightest of: ports of one chip, all links together, cuts */
     const char *limited_by; /* "latency", "ports", "links", "cut x" ... */
 };
 
-/** No engine and no algorithm is faster. Source of the forms: see cost.c. */
+/** No engine and no algorithm is faster. Sources: see bound.c. */
 struct coll_bound coll_lower_bound(const topo *t, const struct coll_spec *spec);
 
 #endif

@@ -4,8 +4,8 @@
  *   all-gather       own shard to each          full mesh: a + V/(n W)
  *   reduce-scatter   each shard to its owner    the same
  *   all-reduce       one after the other        twice that
- *   all-to-all       one n-th to each           a + V/(n W); torus axes of even side k, ties split:
- * max over axes V k/(8 W)
+ *   all-to-all       one n-th to each           a + V/(n W); on torus axes of even side k with
+ *                                               ties split: the largest V k/(8 W)
  *
  * One message per pair instead of n-1 steps: the choice for small buffers (one diameter of latency)
  * and for all-to-all. On a torus the form is a bound on the bytes plus the longest way, which a run

@@ -10,12 +10,12 @@
  *        0 > 1 > 2 > 3 > 0     block of chip p is at p+1 after step 0, at p+2 after step 1, ...
  *
  *   line, both ways   k-1 steps; what comes from the left goes on to the right and the other way
- * round, so the ends do less: guards say who takes part in which step
+ *                     round, so the ends do less: guards say who takes part in which step
  *
  *        0 > 1 > 2 > 3         the link 2>3 carries blocks 2, 1, 0; the link 1>0 blocks 1, 2, 3
  *
  *   short ring        ceil((k-1)/2) steps; every block goes both ways round and meets itself on the
- * far side, where an even k leaves one chip that gets one half from either side
+ *                     far side, where an even k leaves one chip that gets one half from either side
  *
  * Reduce-scatter is the same picture backwards in time. Sends of a step wait for what they pass on
  * and for the previous send on the same way; receives of a way are chained, so that the last one

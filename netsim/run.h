@@ -46,8 +46,7 @@ struct net_result {
 /**
  * Run to the end.
  *
- * @param stats     may be NULL; else every link's bytes and busy time
- * @param run_stats may be NULL
+ * @param stats may be NULL; else every link's bytes and busy time @param run_stats may be NULL
  * Errors: SIM_ERESOURCE (more state than this machine has memory), SIM_EDATA (the schedule cannot
  * finish: names who waits for whom; or time passes 106 days).
  */

@@ -3,9 +3,11 @@
  *
  *   CD    cloud.google.com/tpu/docs/{v2,v3,v4,v5e,v5p,v6e,tpu7x}, read 2026
  *   SB    jax-ml/scaling-book, "How to think about TPUs" (one-way payload rates, hop latency, PCIe
- * and DCN shares) CACM  Jouppi et al., "A domain-specific supercomputer for training deep neural
- * networks", CACM 63(7), 2020 ISCA  Jouppi et al., "TPU v4", ISCA 2023 GB8   Google Cloud, TPU 8t
- * announcement, April 2026
+ *         and DCN shares)
+ *   CACM  Jouppi et al., "A domain-specific supercomputer for training deep neural networks", CACM
+ *         63(7), 2020
+ *   ISCA  Jouppi et al., "TPU v4", ISCA 2023
+ *   GB8   Google Cloud, TPU 8t announcement, April 2026
  *
  * A link's payload rate is 0.9 of the vendor's figure from v4 on (SB; measured all-gathers on v7
  * give 89.4 of 100 GB/s). The hop latency is SB's "about 1 us". The launch overhead is what
@@ -113,8 +115,8 @@ static const struct topo_chip presets[] = {
      .hbm_bytes_per_s = 2765 * GB,
      .pcie_bytes_per_s = 16 * GB,
      .dcn_bytes_per_s = 6.25 * GB,
-     .matmul_efficiency = {0.763022, 0.763022, 0.652440},
-     .attention_efficiency = {0.236154},
+     .matmul_efficiency = {0.763069, 0.763069, 0.652436},
+     .attention_efficiency = {0.236169},
      .hbm_efficiency = 0.85,
      .efficiency_source =
          "bf16 fitted on MaxText's 128B model, v5p-512 (68.83 % MFU); int8 on GPT3-175B, 512 chips "
@@ -162,8 +164,8 @@ static const struct topo_chip presets[] = {
      .hbm_bytes_per_s = 7380 * GB,
      .pcie_bytes_per_s = 16 * GB,
      .dcn_bytes_per_s = 12.5 * GB,
-     .matmul_efficiency = {0.773398, 0.773398, 0},
-     .attention_efficiency = {0.239366},
+     .matmul_efficiency = {0.773443, 0.773443, 0},
+     .attention_efficiency = {0.239380},
      .hbm_efficiency = 0.87,
      .efficiency_source =
          "bf16 fitted on Llama3.1-70B, 64 chips (12.20 s, AI-Hypercomputer tpu-recipes); "
@@ -265,6 +267,8 @@ static bool is_legal(const struct topo_chip *chip, const uint32_t shape[3])
         if (shape[a] != 1) return false;
     switch (chip->wrap_rule) {
     case TOPO_WRAP_CUBES:
+        for (int a = 0; a < 3; a++)
+            if (shape[a] % chip->host[a] != 0) return false;
         return is_cube_part(shape) || (shape[0] % 4 == 0 && shape[1] % 4 == 0 && shape[2] % 4 == 0);
     case TOPO_WRAP_SIXTEEN:
         return is_square_slice(shape);

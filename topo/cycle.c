@@ -11,7 +11,7 @@
  *                       5   4 < 3   ...  (drawn for R = 2: 0 1 2 | 2' 1' 0')
  *   R odd, m even     the same, transposed
  *   both odd          the snake over columns 1 .. m-1 ends at column m-1, which a closed column
- * factor joins to column 0; a factor of 2 cannot occur here
+ *                     factor joins to column 0
  *
  * An odd grid in which no factor closes is bipartite with unequal sides: it has no cycle, and the
  * snake is the line.

@@ -6,8 +6,9 @@
  * takes the digit (coord[axis] / stride) mod extent of a chip's coordinate; the digits, first
  * factor fastest, are its rank.
  *
- *     axis x of 8:   (x,1,8) one group of 8      (x,1,4) {0..3} {4..7}      (x,4,2) {0,4} {1,5}
- * {2,6} {3,7}
+ *     axis x of 8:   (x,1,8)  one group of 8
+ *                    (x,1,4)  {0..3} {4..7}
+ *                    (x,4,2)  {0,4} {1,5} {2,6} {3,7}
  */
 #ifndef PODSIM_TOPO_GROUP_H
 #define PODSIM_TOPO_GROUP_H
@@ -54,9 +55,8 @@ bool topo_factor_is_ring(const topo *t, const struct topo_factor *factor);
 /**
  * Order a group's ranks so that consecutive ones are neighbours along factors.
  *
- * @param rank_at  [group->size] out: rank at each position
- * @return true when the last is a neighbour of the first too (a Hamiltonian cycle); false: a snake
- * line
+ * @param rank_at [group->size] out: rank at each position @return true when the last is a neighbour
+ * of the first too (a Hamiltonian cycle); false: a snake line
  *
  * A cycle exists when some factor of at least 3 closes (or 2, over its second cable), or when the
  * size is even and two factors are longer than 1; an odd unwrapped grid is bipartite with unequal

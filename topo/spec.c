@@ -46,23 +46,28 @@ static enum sim_status parse_shape(topo *t, char *text, struct sim_error *err)
     return SIM_OK;
 }
 
-static enum sim_status parse_option(topo *t, const char *text, struct sim_error *err)
+/* One KEY=VALUE; `seen` has a bit per key met before. */
+static enum sim_status parse_option(topo *t, const char *text, uint32_t *seen,
+                                    struct sim_error *err)
 {
+    static const char *const keys[] = {"link", "latency"};
     const char *value = strchr(text, '=');
-    size_t key_bytes = value == NULL ? strlen(text) : (size_t)(value - text);
-    if (value != NULL) value++;
+    size_t key_bytes = value == NULL ? 0 : (size_t)(value - text);
+    uint32_t key = 0;
+    while (key < 2 && (strlen(keys[key]) != key_bytes || strncmp(text, keys[key], key_bytes) != 0))
+        key++;
+    if (key == 2)
+        return sim_error_set(err, SIM_EDATA,
+                             "topology %s: unknown part \"%s\", want link=RATE or latency=TIME",
+                             t->spec, text);
+    if (*seen & 1u << key)
+        return sim_error_set(err, SIM_EDATA, "topology %s: %s is given twice", t->spec, keys[key]);
+    *seen |= 1u << key;
     struct sim_error why = {0};
-    enum sim_status status = SIM_EDATA;
-    if (value != NULL && key_bytes == 4 && strncmp(text, "link", 4) == 0)
-        status = sim_rate_parse(value, &why, &t->link_bytes_per_s);
-    if (value != NULL && key_bytes == 7 && strncmp(text, "latency", 7) == 0)
-        status = sim_time_parse(value, &why, &t->latency_ps);
+    enum sim_status status = key == 0 ? sim_rate_parse(value + 1, &why, &t->link_bytes_per_s)
+                                      : sim_time_parse(value + 1, &why, &t->latency_ps);
     if (status == SIM_OK) return SIM_OK;
-    if (why.text[0] != 0)
-        return sim_error_set(err, SIM_EDATA, "topology %s: %s", t->spec, why.text);
-    return sim_error_set(err, SIM_EDATA,
-                         "topology %s: unknown part \"%s\", want link=RATE or latency=TIME",
-                         t->spec, text);
+    return sim_error_set(err, SIM_EDATA, "topology %s: %s", t->spec, why.text);
 }
 
 static enum sim_status preset_build(topo *t, struct sim_error *err)
@@ -139,10 +144,11 @@ static enum sim_status parse(topo *t, char *text, const struct topo_options *opt
     char *option = strchr(shape, ',');
     if (option != NULL) *option++ = 0;
     SIM_TRY(parse_shape(t, shape, err));
+    uint32_t seen = 0;
     while (option != NULL) {
         char *next = strchr(option, ',');
         if (next != NULL) *next++ = 0;
-        SIM_TRY(parse_option(t, option, err));
+        SIM_TRY(parse_option(t, option, &seen, err));
         option = next;
     }
     if (options->link_bytes_per_s > 0) t->link_bytes_per_s = options->link_bytes_per_s;

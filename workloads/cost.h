@@ -38,4 +38,14 @@ sim_ps wl_work_ps(const struct wl_rates *rates, const struct wl_work *work);
 /** One direction of PCIe. */
 sim_ps wl_transfer_ps(const struct wl_rates *rates, double bytes);
 
+/**
+ * How often a byte that is reduced passes a chip's memory. The addition reads two operands and
+ * writes one sum: 3. In a reduce-scatter each byte is also written by its arrival and read to be
+ * sent on, by links that run while the additions run; those have nothing but memory to wait for, so
+ * the two share it: 5. (A gather's two passes run beside matrix products, which leave memory idle;
+ * so do those of an exchange, hence 3 there.)
+ */
+#define WL_ADDITION_PASSES  3
+#define WL_REDUCTION_PASSES 5
+
 #endif

@@ -23,8 +23,8 @@ struct wl_flops {
 /**
  * Forward pass of `sequences` sequences of `sequence` tokens, whole model.
  *
- *     projections 4 D (N + K) H    core 4 S N H (half if causal)    MLP 6 D F gated, 4 D F plain
- * head 2 D V   per token
+ *     per token:  projections  4 D (N + K) H      core  4 S N H (half if causal)
+ *                 MLP          6 D F gated, 4 D F plain           head  2 D V
  *
  * Source: AI-Hypercomputer/maxtext, calculate_tflops_training_per_device (causal: half the core, as
  * there).

@@ -5,14 +5,15 @@
  * activation, residual) that read each input and write each output once. w = 2 bytes, T tokens of
  * the tensor group, t tensor, T/t tokens between the tensor regions (sequence parallelism):
  *
- *     norm        forward x -> y                      2 w T/t D      backward x, dy -> dx 3 w T/t D
- *     residual    forward x, y -> z                   3 w T/t D      backward (add two gradients)
- * 3 w T/t D rotation    forward q, k in place               2 w T (q+k)    backward the same
- *     activation  forward gate, up -> a               3 w T F/t      backward gate, up, da -> both
- * 5 w T F/t plain x -> a                        2 w T F/t      x, da -> dx                        3
- * w T F/t attention   forward 2 products, lower half      2 S per token and column of q;
- * backward 2.5 times that (the kernel recomputes the scores: Dao, arXiv 2307.08691), after one pass
- * over the output and its gradient
+ *                   forward                            backward
+ *     norm          x -> y              2 w T/t D      x, dy -> dx              3 w T/t D
+ *     residual      x, y -> z           3 w T/t D      add two gradients        3 w T/t D
+ *     rotation      q, k in place       2 w T (q+k)    the same
+ *     activation    gate, up -> a       3 w T F/t      gate, up, da -> both     5 w T F/t
+ *       plain       x -> a              2 w T F/t      x, da -> dx              3 w T F/t
+ *     attention     2 products, lower half: 2 S FLOPs per token and column of q; backward 2.5 times
+ *                   that (the kernel recomputes the scores: Dao, arXiv 2307.08691), after one pass
+ *                   over the output and its gradient
  *
  * Recomputation. Backward of every product needs its input. What was not saved is made again, in
  * order, right before the layer's backward; what nothing needs (the MLP's output) never. Norms are

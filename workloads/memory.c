@@ -2,8 +2,8 @@
  * Working sets, in units of one chip's tensors (w = 2 bytes):
  *
  *   backward of a layer, at the MLP: the tensors recomputation made again, the three gradients at
- * its edges (dY whole, the activation's gradient; those of gate and up overwrite them), the fetched
- * tensors of this layer and the next.
+ *   its edges (dY whole, the activation's gradient; those of gate and up overwrite them), the
+ *   fetched tensors of this layer and the next.
  *
  *   loss: the head's input, whole and as shards, and the logits; their gradient overwrites them.
  */

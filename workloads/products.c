@@ -5,8 +5,8 @@
  * row-parallel ones (output projection; MLP out) give partial sums that are scattered. Korthikanti
  * et al., arXiv 2205.05198. Their backward:
  *
- *     column   dX = dY W' -> scatter            dW = X' dY, X gathered again (it was kept as
- * shards) row      dY -> gather, dX = dY W'         dW = X' dY
+ *     column   dX = dY W' -> scatter            dW = X' dY, X gathered again (kept as shards)
+ *     row      dY -> gather, dX = dY W'         dW = X' dY
  *
  * Plain form: the compute stream stands still while a gather or scatter runs. With tensor_overlap a
  * gather is cut into t - 1 exchanges with both neighbours and the product into t chunks (own rows

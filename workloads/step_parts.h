@@ -2,6 +2,7 @@
 #ifndef PODSIM_WORKLOADS_STEP_PARTS_H
 #define PODSIM_WORKLOADS_STEP_PARTS_H
 
+#include "workloads/cost.h"
 #include "workloads/graph.h"
 
 /** A matrix product of one chip: [rows x inner] times [inner x columns]. */
@@ -25,16 +26,6 @@ struct wl_parts {
     /* [layers + 2] gradients of a unit are where they belong; a layer's in two halves, MLP first */
     net_op_id *reduced, *mlp_reduced;
 };
-
-/**
- * How often a byte that is reduced passes a chip's memory. The addition reads two operands and
- * writes one sum: 3. In a reduce-scatter each byte is also written by its arrival and read to be
- * sent on, by links that run while the additions run; those have nothing but memory to wait for, so
- * the two share it: 5. (A gather's two passes run beside matrix products, which leave memory idle;
- * so do those of an exchange, hence 3 there.)
- */
-#define WL_ADDITION_PASSES  3
-#define WL_REDUCTION_PASSES 5
 
 /** Append everything a step does. */
 void wl_step_parts(struct wl_graph *g);

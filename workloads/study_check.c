@@ -18,7 +18,8 @@ static void suggest_size(const struct wl_study *study, uint64_t chips, char *buf
         uint64_t others = 1;
         for (int a = 0; a < WL_AXES; a++)
             if (a != (int)order[i]) others *= study->axis[a].size;
-        if (chips % others != 0) continue;
+        bool is_allowed = order[i] != WL_TENSOR || study->model.heads % (chips / others) == 0;
+        if (chips % others != 0 || !is_allowed) continue;
         snprintf(buffer, bytes, "%s %llu would fit", wl_axis_names[order[i]], llu(chips / others));
         return;
     }

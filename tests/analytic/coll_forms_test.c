@@ -89,14 +89,15 @@ START_TEST(rules_of_thumb)
      * The scaling book's worked answers take the larger of latency and bytes instead of their sum,
      * and V instead of V (n-1)/n. What podsim gives for the same question, and why it differs:
      *
-     *   S1  v4 4x4x4 AG over x, 2.10 MB   23.3 us   podsim 19.5: 3/4 of the bytes, + 2 hops (short
-     * ring) S2  the same over xy, 8.39 MB     46.6 us   podsim 49.7: 15/16 of the bytes, + 6 hops
-     *   S3  AR over z, 0.52 MB            11.65 us  podsim 14.7: 3/4 of the bytes, + 6 hops
-     *   S4  S1 and S2 over unused axes     11.5 us   not in podsim: all groups run at once, the
-     * other axes' links are taken S5  AG of 256 B on a ring of 4    2 us      podsim 2.0: latency
-     * only, no difference S7  v5e 8x4 AG over y, 33.6 MB    560 us    podsim 562.2: the form is the
-     * same, + 3 hops S22 v5p AG over a ring of 4       186.4 us  wrapped: podsim 142.8, 3/4 of it;
-     * 279.6 unwrapped: podsim 282.6
+     *   what                            book us   podsim us   why
+     *   S1  v4 4x4x4 AG x, 2.10 MB        23.3       19.5     3/4 of the bytes, + 2 hops
+     *   S2  the same over xy, 8.39 MB     46.6       49.7     15/16 of the bytes, + 6 hops
+     *   S3  AR over z, 0.52 MB            11.65      14.7     3/4 of the bytes, + 6 hops
+     *   S4  S1, S2 over unused axes       11.5, 31   no row   all groups run: no idle axes
+     *   S5  AG of 256 B on a ring of 4     2          2.0     latency only: no difference
+     *   S7  v5e 8x4 AG y, 33.6 MB        560        562.2     the form is the same, + 3 hops
+     *   S22 v5p AG on 4, 33.6 MB         186.4      142.8     wrapped: 3/4 of the bytes, + 3 hops
+     *       the same on a line           279.6      282.6     the form is the same, + 3 hops
      */
     static const struct {
         const char *spec, *axes;
@@ -159,6 +160,17 @@ START_TEST(bounds_hold_and_exact_forms_are_met)
 }
 END_TEST
 
+START_TEST(a_thousand_small_ones_cost_far_more_than_one_large)
+{
+    /* 1,000 KiB on a ring of 8: 14 (1 us + 1,024,000 B / 8 / 45 GB/s) = 53.8 us; 1,000 times 1 KiB:
+     * 14,040 us */
+    double large = time_us("ring:8", "x", COLL_ALL_REDUCE, COLL_RING, 1024000);
+    double small = 1000 * time_us("ring:8", "x", COLL_ALL_REDUCE, COLL_RING, 1024);
+    ck_assert_double_eq_tol(large, 53.822, 1e-3);
+    ck_assert_double_eq_tol(small, 14039.8, 0.1);
+}
+END_TEST
+
 START_TEST(forms_differ_between_topologies)
 {
     /* ring of 8, line of 8, full mesh of 8 and of 64, torus 4x2: nobody may get the same number by
@@ -197,7 +209,8 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {worked_examples, rules_of_thumb, forms_differ_between_topologies};
+    const TTest *const tests[] = {worked_examples, rules_of_thumb, forms_differ_between_topologies,
+                                  a_thousand_small_ones_cost_far_more_than_one_large};
     Suite *suite = SUITE_OF("coll_forms", tests);
     TCase *loops = tcase_create("sweep");
     tcase_set_timeout(loops, 120);

@@ -25,38 +25,13 @@ static const struct {
     {"v5p-gpt3-175b-p2", 22.197, FITTED},
 };
 
-/* What scripts/fit-efficiency prints, for chips whose preset does not have it yet. */
-static const struct {
-    const char *chip, *set[3];
-} fitted[] = {
-    {"v6e",
-     {"system.chip.matmul_efficiency=0.7608", "system.chip.attention_efficiency=0.2355",
-      "system.chip.hbm_efficiency=0.83"}},
-    {"v7",
-     {"system.chip.matmul_efficiency=0.7734", "system.chip.attention_efficiency=0.2394",
-      "system.chip.hbm_efficiency=0.87"}},
-    {"v5p",
-     {"system.chip.matmul_efficiency={bf16: 0.7630, int8: 0.6524}",
-      "system.chip.attention_efficiency=0.2362", "system.chip.hbm_efficiency=0.85"}},
-};
-
 static struct wl_study load(const char *name)
 {
-    char path[512], chip[8];
     struct sim_error err = {0};
     struct wl_study study;
-    uint32_t count = 0;
-    const char *const *set = NULL;
-    snprintf(chip, sizeof chip, "%.*s", (int)strcspn(name, "-"), name);
-    const struct topo_chip *preset = topo_chip_find(chip);
-    ck_assert_ptr_nonnull(preset);
-    for (size_t i = 0; i < sizeof fitted / sizeof fitted[0]; i++)
-        if (strcmp(fitted[i].chip, chip) == 0 && preset->matmul_efficiency[TOPO_BF16] == 0) {
-            set = fitted[i].set;
-            count = 3;
-        }
+    char path[512];
     snprintf(path, sizeof path, "%s/tests/studies/%s.yaml", PODSIM_SOURCE_DIR, name);
-    ck_assert_msg(wl_study_load(path, set, count, &err, &study) == SIM_OK, "%s", err.text);
+    ck_assert_msg(wl_study_load(path, NULL, 0, &err, &study) == SIM_OK, "%s", err.text);
     return study;
 }
 

@@ -152,7 +152,8 @@ static const struct {
      "s.yaml:4:30: tensor 4 does not divide the sequence of 4098 tokens (norms are split by "
      "sequence)"},
     {SYSTEM MODEL TRAINING "sharding: {fsdp: 16, tensor: 4, placement: {tensor: x, fsdp: xy}}\n",
-     "s.yaml:4:44: placement of tensor overlaps another axis's: two factors of axis x in a group overlap"},
+     "s.yaml:4:44: placement of tensor overlaps another axis's: two factors of axis x in a group "
+     "overlap"},
     {SYSTEM MODEL TRAINING "sharding: {fsdp: 16, tensor: 4, placement: {tensor: xy}}\n",
      "s.yaml:4:53: placement \"xy\" of tensor has 16 chips, the axis has 4"},
     {SYSTEM MODEL TRAINING "sharding: {fsdp: 16, tensor: 4, placement: {tensor: q}}\n",
