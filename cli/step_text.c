@@ -146,8 +146,8 @@ static void text_links(FILE *out, const struct wl_study *study, const struct wl_
     for (uint32_t i = 0; i < count; i++) {
         char from[48], to[48], text[100];
         topo_link_id l = busiest[i];
-        snprintf(text, sizeof text, "%s > %s", topo_chip_format(t, topo_link_from(t, l), from),
-                 topo_chip_format(t, topo_link_to(t, l), to));
+        snprintf(text, sizeof text, "%s > %s", topo_node_format(t, topo_link_from(t, l), from),
+                 topo_node_format(t, topo_link_to(t, l), to));
         fprintf(out, "%-24s%14.3f%12.4f%9.2f\n", text, step->links.bytes[l] / 1e9,
                 sim_ps_to_s(step->links.busy_ps[l]),
                 100 * net_link_utilisation(&step->links, t, l, time_ps));

@@ -67,7 +67,7 @@ step_trace *step_trace_create(FILE *out, const struct wl_study *study, topo_chip
             "%s\"}},\n"
             "{\"ph\":\"M\",\"pid\":0,\"tid\":0,\"name\":\"thread_name\",\"args\":{\"name\":"
             "\"compute\"}}",
-            topo_chip_format(study->topology, chip, where), topo_spec(study->topology));
+            topo_node_format(study->topology, chip, where), topo_spec(study->topology));
     return trace;
 }
 

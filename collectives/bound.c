@@ -97,8 +97,64 @@ static double pair_hops(const topo *t, const struct topo_group *group)
     return total;
 }
 
+/* Where distances do not come axis by axis: pair by pair. Translation makes rank 0 stand for all on
+ * a whole twisted torus; elsewhere all pairs are looked at. */
+static void measured_distances(const topo *t, const struct topo_group *group, double *farthest,
+                               double *sum)
+{
+    bool is_same_for_all = topo_has_ports(t) && group->size == topo_chips(t);
+    uint32_t sources = is_same_for_all ? 1 : group->size;
+    *farthest = *sum = 0;
+    for (uint32_t i = 0; i < sources; i++)
+        for (uint32_t j = 0; j < group->size; j++) {
+            double hops =
+                topo_distance(t, topo_group_chip(t, group, 0, i), topo_group_chip(t, group, 0, j));
+            if (hops > *farthest) *farthest = hops;
+            *sum += hops;
+        }
+    if (is_same_for_all) *sum *= group->size;
+}
+
+static bool is_axis_by_axis(const topo *t)
+{
+    return topo_has_ports(t) && !topo_is_twisted(t);
+}
+
+static double distances(const topo *t, const struct topo_group *group, bool is_sum)
+{
+    if (is_axis_by_axis(t)) return is_sum ? pair_hops(t, group) : farthest_hops(t, group);
+    double farthest, sum;
+    measured_distances(t, group, &farthest, &sum);
+    return is_sum ? sum : farthest;
+}
+
 /* ---- links and ports ---- */
 
+struct links {
+    double fastest;    /* bytes/s of one link */
+    sim_ps latency_ps; /* of the quickest */
+    double ports;      /* bytes/s in all of the chip that has least */
+};
+
+static struct links links_of(const topo *t)
+{
+    struct links l = {.latency_ps = SIM_PS_MAX};
+    for (topo_link_id i = 0; i < topo_links(t); i++) {
+        if (topo_link_rate(t, i) > l.fastest) l.fastest = topo_link_rate(t, i);
+        if (topo_link_latency_ps(t, i) < l.latency_ps) l.latency_ps = topo_link_latency_ps(t, i);
+    }
+    topo_link_id *out = SIM_NEW(topo_link_id, topo_max_degree(t));
+    for (topo_chip_id c = 0; c < topo_chips(t); c++) {
+        double rate = 0;
+        for (uint32_t i = topo_out_links(t, c, out); i-- > 0;)
+            rate += topo_link_rate(t, out[i]);
+        if (c == 0 || rate < l.ports) l.ports = rate;
+    }
+    sim_free(out);
+    return l;
+}
+
+/* Links along the group's axes; without ports all of them. */
 static double links_along(const topo *t, const struct topo_group *group)
 {
     if (!topo_has_ports(t)) return topo_links(t);
@@ -108,19 +164,9 @@ static double links_along(const topo *t, const struct topo_group *group)
         uint32_t axis = group->factor[i].axis, k = topo_axis_size(t, axis);
         if (is_counted[axis]) continue;
         is_counted[axis] = true;
-        links += 2.0 * topo_chips(t) / k * (topo_axis_is_wrapped(t, axis) ? k : k - 1);
+        links += 2.0 * topo_chips(t) / k * (topo_axis_is_closed(t, axis) ? k : k - 1);
     }
     return links;
-}
-
-/* The chip with the fewest links; on a mesh a corner. */
-static double fewest_ports(const topo *t)
-{
-    if (!topo_has_ports(t)) return topo_chips(t) - 1.0;
-    double ports = 0;
-    for (uint32_t a = 0; a < topo_axes(t); a++)
-        if (topo_axis_size(t, a) > 1) ports += topo_axis_is_wrapped(t, a) ? 2 : 1;
-    return ports;
 }
 
 /* ---- the three byte bounds ---- */
@@ -141,7 +187,7 @@ static double link_byte_hops(const topo *t, enum coll_op op, const struct topo_g
     case COLL_REDUCE_SCATTER:
         return groups * (n - 1) * bytes;
     case COLL_ALL_TO_ALL:
-        return groups * bytes / n * (topo_has_ports(t) ? pair_hops(t, group) : n * (n - 1));
+        return groups * bytes / n * distances(t, group, true);
     default:
         return groups * n * bytes;
     }
@@ -172,7 +218,7 @@ static void raise_to_cuts(const topo *t, enum coll_op op, const struct topo_grou
         if (f->extent != topo_axis_size(t, f->axis))
             continue; /* a split axis has ways round its own cut */
         double n = group->size, k = f->extent;
-        double links = n / k * (topo_axis_is_wrapped(t, f->axis) ? 2 : 1);
+        double links = n / k * (topo_axis_is_closed(t, f->axis) ? 2 : 1);
         double uneven = cut_bytes(op, bytes, n, k, 1),
                even = cut_bytes(op, bytes, n, k, floor(k / 2));
         raise_to(worst, (uneven > even ? uneven : even) / (links * rate), names[f->axis]);
@@ -200,7 +246,8 @@ static struct coll_bound make_bound(double latency_ps, struct terms bytes, doubl
 static struct coll_bound pairs_bound(const topo *t, const struct coll_pairs *pairs)
 {
     double *sent = SIM_NEW(double, topo_chips(t)), *received = SIM_NEW(double, topo_chips(t));
-    double byte_hops = 0, farthest = 0, rate = topo_default_link_rate(t);
+    double byte_hops = 0, farthest = 0;
+    struct links links = links_of(t);
     struct terms worst = {0, "nothing"};
     for (uint32_t i = 0; i < pairs->count; i++) {
         uint32_t hops = topo_distance(t, pairs->src[i], pairs->dst[i]);
@@ -212,31 +259,30 @@ static struct coll_bound pairs_bound(const topo *t, const struct coll_pairs *pai
     }
     topo_link_id *out = SIM_NEW(topo_link_id, topo_max_degree(t));
     for (topo_chip_id c = 0; c < topo_chips(t); c++) {
-        double ports = topo_out_links(t, c, out); /* links come in pairs: as many in as out */
-        if (ports > 0)
-            raise_to(&worst, (sent[c] > received[c] ? sent[c] : received[c]) / (ports * rate),
-                     "ports");
+        double rate = 0; /* links come in pairs: as much in as out */
+        for (uint32_t i = topo_out_links(t, c, out); i-- > 0;)
+            rate += topo_link_rate(t, out[i]);
+        if (rate > 0)
+            raise_to(&worst, (sent[c] > received[c] ? sent[c] : received[c]) / rate, "ports");
     }
-    if (topo_links(t) > 0) raise_to(&worst, byte_hops / (topo_links(t) * rate), "links");
+    if (topo_links(t) > 0) raise_to(&worst, byte_hops / (topo_links(t) * links.fastest), "links");
     sim_free(out);
     sim_free(sent);
     sim_free(received);
-    return make_bound(farthest * (double)topo_default_latency_ps(t), worst, 1);
+    return make_bound(farthest * (double)links.latency_ps, worst, 1);
 }
 
 struct coll_bound coll_lower_bound(const topo *t, const struct coll_spec *spec)
 {
     struct topo_group group = coll_group_trimmed(&spec->group);
     if (spec->op == COLL_PERMUTE && spec->pairs != NULL) return pairs_bound(t, spec->pairs);
-    double n = group.size, rate = topo_default_link_rate(t),
-           hops = topo_has_ports(t) ? farthest_hops(t, &group) : 1;
     if (group.size == 1) return (struct coll_bound){.limited_by = "nothing"};
-    if (spec->op == COLL_PERMUTE) hops = 1;
+    struct links links = links_of(t);
+    double n = group.size, hops = spec->op == COLL_PERMUTE ? 1 : distances(t, &group, false);
+    double byte_hops = link_byte_hops(t, spec->op, &group, spec->bytes);
     struct terms worst = {0, "nothing"};
-    raise_to(&worst,
-             link_byte_hops(t, spec->op, &group, spec->bytes) / (links_along(t, &group) * rate),
-             "links");
-    raise_to(&worst, port_bytes(spec->op, spec->bytes, n) / (fewest_ports(t) * rate), "ports");
-    raise_to_cuts(t, spec->op, &group, spec->bytes, rate, &worst);
-    return make_bound(hops * (double)topo_default_latency_ps(t), worst, n);
+    raise_to(&worst, byte_hops / (links_along(t, &group) * links.fastest), "links");
+    raise_to(&worst, port_bytes(spec->op, spec->bytes, n) / links.ports, "ports");
+    raise_to_cuts(t, spec->op, &group, spec->bytes, links.fastest, &worst);
+    return make_bound(hops * (double)links.latency_ps, worst, n);
 }

@@ -216,7 +216,7 @@ static enum sim_status fault(const struct checker *k, uint32_t rank, net_op_id o
 {
     char chip[48];
     return sim_error_set(err, SIM_EDATA, "%s: chip %s, operation %u: %s", coll_op_names[k->op],
-                         topo_chip_format(k->topology, k->chip[rank], chip), op, what);
+                         topo_node_format(k->topology, k->chip[rank], chip), op, what);
 }
 
 static bool is_empty(const uint64_t *set, uint32_t words)
@@ -366,9 +366,9 @@ static enum sim_status judge(const struct checker *k, struct sim_error *err)
                 return sim_error_set(
                     err, SIM_EDATA,
                     "%s: at the end chip %s, shard %u of part %u %s the contribution of chip %s",
-                    coll_op_names[k->op], topo_chip_format(k->topology, k->chip[rank], chip),
+                    coll_op_names[k->op], topo_node_format(k->topology, k->chip[rank], chip),
                     cell % k->shards, cell / k->shards, has ? "has in excess" : "lacks",
-                    topo_chip_format(k->topology, k->chip[c], other));
+                    topo_node_format(k->topology, k->chip[c], other));
             }
         }
     }

@@ -46,10 +46,20 @@ enum sim_status coll_build(const topo *t, const struct coll_spec *spec, struct s
     return SIM_OK;
 }
 
+/* A torus, mesh or full mesh of equal links, where axes close onto themselves if at all. */
+static bool is_plain(const topo *t)
+{
+    uint64_t chips = topo_chips(t);
+    bool is_full = topo_nodes(t) == chips && topo_links(t) == chips * (chips - 1);
+    return (topo_has_ports(t) || is_full) && !topo_is_twisted(t) && topo_is_uniform(t);
+}
+
 struct coll_cost coll_closed_form(const topo *t, const struct coll_spec *spec)
 {
-    if (spec->op == COLL_PERMUTE) return coll_permute_cost(t, spec);
-    return algorithms[spec->algorithm].cost(t, spec);
+    struct coll_cost cost = spec->op == COLL_PERMUTE ? coll_permute_cost(t, spec)
+                                                     : algorithms[spec->algorithm].cost(t, spec);
+    cost.is_exact = cost.is_exact && is_plain(t);
+    return cost;
 }
 
 double coll_bus_factor(enum coll_op op, uint32_t ranks)

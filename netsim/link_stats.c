@@ -57,8 +57,8 @@ void net_link_stats_write(const struct net_link_stats *stats, const topo *t, sim
     for (topo_link_id l = 0; l < stats->count; l++) {
         char from[48], to[48], bytes[SIM_QUANTITY_TEXT], busy[SIM_QUANTITY_TEXT],
             share[SIM_QUANTITY_TEXT];
-        fprintf(out, "\"%s\",\"%s\",%s,%s,%s,%s\n", topo_chip_format(t, topo_link_from(t, l), from),
-                topo_chip_format(t, topo_link_to(t, l), to),
+        fprintf(out, "\"%s\",\"%s\",%s,%s,%s,%s\n", topo_node_format(t, topo_link_from(t, l), from),
+                topo_node_format(t, topo_link_to(t, l), to),
                 topo_link_kind_names[topo_link_kind(t, l)],
                 sim_double_format(stats->bytes[l], bytes),
                 sim_double_format(sim_ps_to_us(stats->busy_ps[l]), busy),

@@ -338,7 +338,7 @@ static void send(struct run *r, uint32_t id)
     }
     a->paths_left = p->count;
     for (uint32_t i = 0; i < p->count; i++)
-        net_flow_start(r->engine, r->now, a->bytes / p->count, p->link + p->begin[i],
+        net_flow_start(r->engine, r->now, a->bytes * p->share[i], p->link + p->begin[i],
                        p->begin[i + 1] - p->begin[i], id);
 }
 
@@ -497,8 +497,8 @@ static enum sim_status report_stall(const struct run *r, struct sim_error *err)
                 err, SIM_EDATA,
                 "the schedule stalls: chip %s waits for message %u from chip %s, "
                 "which never sends it",
-                topo_chip_format(r->topology, c, chip), o->tag,
-                topo_chip_format(r->topology, net_peer_of(f->schedule, c, o->peer), peer));
+                topo_node_format(r->topology, c, chip), o->tag,
+                topo_node_format(r->topology, net_peer_of(f->schedule, c, o->peer), peer));
         }
     }
     return sim_error_set(err, SIM_EDATA, "the schedule stalls: %u chips never finish",

@@ -12,8 +12,8 @@ static topo_link_id link_between(const topo *t, topo_chip_id src, topo_chip_id d
 static void full_route(const topo *t, topo_chip_id src, topo_chip_id dst, struct topo_paths *paths)
 {
     topo_paths_reset(paths);
-    if (src != dst) topo_paths_push(paths, link_between(t, src, dst));
-    topo_paths_close(paths);
+    if (src != dst) topo_paths_push(paths, link_between(t, src, dst), 0);
+    topo_paths_close(paths, 1);
 }
 
 static uint32_t full_distance(const topo *t, topo_chip_id src, topo_chip_id dst)
@@ -22,24 +22,19 @@ static uint32_t full_distance(const topo *t, topo_chip_id src, topo_chip_id dst)
     return src != dst;
 }
 
-static const struct topo_family full_family = {"full", full_route, full_distance};
+static const struct topo_routing full_routing = {"direct", full_route, full_distance, 1};
 
 enum sim_status topo_full_build(topo *t, struct sim_error *err)
 {
-    uint64_t chips = t->size[0];
-    t->family = &full_family;
+    uint64_t chips = t->grid.size[0];
+    t->routing = &full_routing;
     t->ports = 0;
-    SIM_TRY(topo_reserve(t, chips, chips * (chips - 1), err));
+    SIM_TRY(topo_reserve(t, chips, chips, chips * (chips - 1), err));
     for (topo_chip_id src = 0; src < t->chips; src++) {
         t->out_begin[src] = src * (t->chips - 1);
         for (topo_chip_id dst = 0; dst < t->chips; dst++) {
             if (src == dst) continue;
-            topo_link_id link = link_between(t, src, dst);
-            t->link_from[link] = src;
-            t->link_to[link] = dst;
-            t->link_rate[link] = t->link_bytes_per_s;
-            t->link_latency_ps[link] = t->latency_ps;
-            t->link_kind[link] = TOPO_COPPER;
+            topo_link_set(t, link_between(t, src, dst), src, dst, TOPO_COPPER);
         }
     }
     t->out_begin[t->chips] = t->links;

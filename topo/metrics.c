@@ -1,5 +1,6 @@
 /*
- * Metrics by closed form: tori, meshes and full meshes.
+ * Metrics by closed form: tori, meshes and full meshes; twisted tori from one chip; graphs by
+ * counting.
  *
  * Along an axis of k chips the mean hop count over ordered pairs (a chip to itself included) is
  *
@@ -18,6 +19,7 @@
  */
 #include "topo/metrics.h"
 
+#include "base/arena.h"
 #include "topo/topo_internal.h"
 
 static double axis_mean(uint32_t size, bool is_wrapped)
@@ -47,8 +49,8 @@ static double halving_cut(const topo *t, uint32_t slow)
         for (int end = 0; end < 2; end++) {
             topo_chip_id chip = end == 0 ? t->link_from[l] : t->link_to[l];
             uint64_t place = topo_coord(t, chip, slow);
-            for (uint32_t a = t->axes; a-- > 0;)
-                if (a != slow) place = place * t->size[a] + topo_coord(t, chip, a);
+            for (uint32_t a = t->grid.axes; a-- > 0;)
+                if (a != slow) place = place * t->grid.size[a] + topo_coord(t, chip, a);
             is_first[end] = place < t->chips / 2;
         }
         cut += is_first[0] && !is_first[1];
@@ -56,10 +58,19 @@ static double halving_cut(const topo *t, uint32_t slow)
     return cut;
 }
 
+static uint32_t axis_of_link(const topo *t, topo_link_id link)
+{
+    const topo_link_id *port = t->port_link + (size_t)t->link_from[link] * t->ports;
+    uint32_t p = 0;
+    while (port[p] != link)
+        p++;
+    return p / 2;
+}
+
 static double best_halving_cut(const topo *t)
 {
     double best = halving_cut(t, 0);
-    for (uint32_t a = 1; a < t->axes; a++) {
+    for (uint32_t a = 1; a < t->grid.axes; a++) {
         double cut = halving_cut(t, a);
         if (cut < best) best = cut;
     }
@@ -70,15 +81,15 @@ static void torus_metrics(const topo *t, struct topo_metrics *m)
 {
     double chips = t->chips, worst = 0, cut = 0;
     uint32_t cut_size = 0;
-    for (uint32_t a = 0; a < t->axes; a++) {
-        uint32_t k = t->size[a];
-        m->diameter += t->is_wrapped[a] ? k / 2 : k - 1;
-        m->axis_mean_hops[a] = axis_mean(k, t->is_wrapped[a]);
+    for (uint32_t a = 0; a < t->grid.axes; a++) {
+        uint32_t k = t->grid.size[a];
+        m->diameter += t->grid.is_wrapped[a] ? k / 2 : k - 1;
+        m->axis_mean_hops[a] = axis_mean(k, t->grid.is_wrapped[a]);
         m->mean_hops += m->axis_mean_hops[a];
         if (k == 1) continue;
-        double load = axis_load(k, t->is_wrapped[a], t->tie);
+        double load = axis_load(k, t->grid.is_wrapped[a], t->tie);
         if (load > worst) worst = load;
-        double links = chips / k * (t->is_wrapped[a] ? 2 : 1);
+        double links = chips / k * (t->grid.is_wrapped[a] ? 2 : 1);
         if (cut_size == 0 || links < cut) {
             cut = links;
             cut_size = k;
@@ -101,12 +112,72 @@ static void full_metrics(const topo *t, struct topo_metrics *m)
     m->all_to_all_bytes_per_s = t->chips > 1 ? n * t->link_bytes_per_s : 0;
 }
 
+/* ---- twisted tori: every chip sees the same, so chip 0's routes are all there is to count ---- */
+
+static void twisted_metrics(const topo *t, struct topo_metrics *m)
+{
+    struct topo_paths paths = {0};
+    double worst = 0;
+    for (topo_chip_id dst = 0; dst < t->chips; dst++) {
+        topo_route(t, 0, dst, &paths);
+        uint32_t hops = paths.begin[1];
+        if (hops > m->diameter) m->diameter = hops;
+        m->mean_hops += (double)hops / t->chips;
+        for (uint32_t i = 0; i < paths.count; i++)
+            for (uint32_t h = paths.begin[i]; h < paths.begin[i + 1]; h++)
+                m->axis_mean_hops[axis_of_link(t, paths.link[h])] += paths.share[i] / t->chips;
+    }
+    topo_paths_release(&paths);
+    for (uint32_t a = 0; a < t->grid.axes; a++)
+        if (m->axis_mean_hops[a] > worst) worst = m->axis_mean_hops[a];
+    m->bisection_bytes_per_s = best_halving_cut(t) * t->link_bytes_per_s;
+    m->all_to_all_bytes_per_s = 2 * t->link_bytes_per_s / worst; /* both directions alike */
+}
+
+/* ---- graphs: by search, and by counting what uniform traffic puts on each link ---- */
+
+static void graph_loads(const topo *t, struct topo_metrics *m)
+{
+    struct topo_paths paths = {0};
+    double *load = SIM_NEW(double, t->links), worst = 0;
+    for (topo_chip_id src = 0; src < t->chips; src++)
+        for (topo_chip_id dst = 0; dst < t->chips; dst++) {
+            uint32_t hops = topo_distance(t, src, dst);
+            if (hops > m->diameter) m->diameter = hops;
+            m->mean_hops += (double)hops / t->chips / t->chips;
+            topo_route(t, src, dst, &paths);
+            for (uint32_t i = 0; i < paths.count; i++)
+                for (uint32_t h = paths.begin[i]; h < paths.begin[i + 1]; h++)
+                    load[paths.link[h]] += paths.share[i] / t->chips;
+        }
+    for (topo_link_id l = 0; l < t->links; l++)
+        if (load[l] / t->link_rate[l] > worst) worst = load[l] / t->link_rate[l];
+    m->all_to_all_bytes_per_s = worst > 0 ? 1 / worst : 0;
+    topo_paths_release(&paths);
+    sim_free(load);
+}
+
+/* The links of half of the chips: a cut that halves them, if seldom the least. */
+static double chips_cut(const topo *t)
+{
+    double rate = 0;
+    for (topo_link_id l = 0; l < t->out_begin[t->chips / 2]; l++)
+        if (t->link_to[l] >= t->chips / 2) rate += t->link_rate[l];
+    return rate;
+}
+
 struct topo_metrics topo_metrics_of(const topo *t)
 {
     struct topo_metrics m = {0};
-    if (topo_has_ports(t))
+    if (topo_is_twisted(t)) {
+        twisted_metrics(t, &m);
+    } else if (topo_has_ports(t)) {
         torus_metrics(t, &m);
-    else
+    } else if (t->hops_to == NULL) {
         full_metrics(t, &m);
+    } else {
+        graph_loads(t, &m);
+        m.bisection_bytes_per_s = chips_cut(t);
+    }
     return m;
 }

@@ -18,7 +18,8 @@ struct topo_metrics {
                                       traffic, own share included (it crosses no link) */
 };
 
-/** By closed forms; no search, whatever the size. */
+/** By closed forms on tori, meshes and full meshes of any size; twisted tori from the routes of one
+ * chip; graphs in general from the routes of all pairs. */
 struct topo_metrics topo_metrics_of(const topo *t);
 /** Diameter and mean distance of any topology by breadth-first search (igraph); what the closed
  * forms are tested on. */

@@ -1,18 +1,20 @@
 /**
- * Paths between chips: a set of paths that share a message equally, or the walk along given hops.
+ * Paths between chips: a set of paths that share a message, or the walk along given hops.
  */
 #ifndef PODSIM_TOPO_ROUTE_H
 #define PODSIM_TOPO_ROUTE_H
 
 #include "topo/topo.h"
 
-/** Paths of one pair, each with an equal share of the bytes. Zero-initialise; reused from call to
+/** Paths of one pair and what share of a message each carries. Zero-initialise; reused from call to
  * call. */
 struct topo_paths {
     uint32_t count;
     uint32_t *begin;    /* [count + 1] offsets into link */
+    double *share;      /* [count] adds up to 1 */
     topo_link_id *link; /* [begin[count]] */
-    uint32_t begin_capacity, link_capacity;
+    uint8_t *channel;   /* [begin[count]] virtual channel of each link, for deadlock freedom */
+    uint32_t begin_capacity, share_capacity, link_capacity, channel_capacity;
 };
 
 void topo_paths_release(struct topo_paths *paths);

@@ -24,11 +24,11 @@ static const char *const names[] = {"torus", "mesh", "ring", "full", "v2",  "v3"
 
 static enum sim_status parse_shape(topo *t, char *text, struct sim_error *err)
 {
-    t->axes = 0;
+    t->grid.axes = 0;
     for (char *side = text; side != NULL;) {
         char *next = strchr(side, 'x');
         if (next != NULL) *next++ = 0;
-        if (t->axes == TOPO_AXES_MAX)
+        if (t->grid.axes == TOPO_AXES_MAX)
             return sim_error_set(err, SIM_EDATA, "topology %s has more than %d axes", t->spec,
                                  TOPO_AXES_MAX);
         uint64_t size = 0;
@@ -39,67 +39,104 @@ static enum sim_status parse_shape(topo *t, char *text, struct sim_error *err)
                                  t->spec, side, TOPO_NONE - 1);
         if (size == 0)
             return sim_error_set(err, SIM_EDATA, "topology %s: dimension %c is 0, want >= 1",
-                                 t->spec, "xyzw"[t->axes]);
-        t->size[t->axes++] = (uint32_t)size;
+                                 t->spec, "xyzw"[t->grid.axes]);
+        t->grid.size[t->grid.axes++] = (uint32_t)size;
         side = next;
     }
     return SIM_OK;
 }
 
-/* One KEY=VALUE; `seen` has a bit per key met before. */
+/* "twisted": where a short axis closes, every axis twice as long moves by half of its length. */
+static enum sim_status twist(topo *t, struct sim_error *err)
+{
+    uint32_t shortest = UINT32_MAX, long_axes = 0, axes = t->grid.axes;
+    bool is_odd = axes < 2 || axes > 3;
+    for (uint32_t a = 0; a < axes; a++)
+        if (t->grid.size[a] < shortest) shortest = t->grid.size[a];
+    for (uint32_t a = 0; a < axes; a++) {
+        is_odd = is_odd || (t->grid.size[a] != shortest && t->grid.size[a] != 2 * shortest);
+        long_axes += t->grid.size[a] == 2 * shortest;
+    }
+    if (is_odd || long_axes == 0)
+        return sim_error_set(err, SIM_EDATA,
+                             "topology %s cannot be twisted, want sides of k and 2k: k x 2k, "
+                             "k x k x 2k or k x 2k x 2k",
+                             t->spec);
+    for (uint32_t a = 0; a < axes; a++)
+        for (uint32_t b = 0; b < axes; b++)
+            if (t->grid.size[a] == shortest && t->grid.size[b] != shortest)
+                t->grid.twist[a][b] = shortest;
+    return SIM_OK;
+}
+
+/* One KEY=VALUE or "twisted"; `seen` has a bit per key met before. */
 static enum sim_status parse_option(topo *t, const char *text, uint32_t *seen,
                                     struct sim_error *err)
 {
-    static const char *const keys[] = {"link", "latency"};
+    static const char *const keys[] = {"link", "latency", "optical", "twisted"};
+    enum { LINK, LATENCY, OPTICAL, TWISTED, KEYS };
     const char *value = strchr(text, '=');
-    size_t key_bytes = value == NULL ? 0 : (size_t)(value - text);
+    size_t key_bytes = value == NULL ? strlen(text) : (size_t)(value - text);
     uint32_t key = 0;
-    while (key < 2 && (strlen(keys[key]) != key_bytes || strncmp(text, keys[key], key_bytes) != 0))
+    while (key < KEYS &&
+           (strlen(keys[key]) != key_bytes || strncmp(text, keys[key], key_bytes) != 0))
         key++;
-    if (key == 2)
+    if (key == KEYS || (key == TWISTED) != (value == NULL))
         return sim_error_set(err, SIM_EDATA,
-                             "topology %s: unknown part \"%s\", want link=RATE or latency=TIME",
+                             "topology %s: unknown part \"%s\", want link=RATE, latency=TIME, "
+                             "optical=TIME or twisted",
                              t->spec, text);
     if (*seen & 1u << key)
         return sim_error_set(err, SIM_EDATA, "topology %s: %s is given twice", t->spec, keys[key]);
     *seen |= 1u << key;
+    if (key == TWISTED) return twist(t, err);
     struct sim_error why = {0};
-    enum sim_status status = key == 0 ? sim_rate_parse(value + 1, &why, &t->link_bytes_per_s)
-                                      : sim_time_parse(value + 1, &why, &t->latency_ps);
+    enum sim_status status = SIM_OK;
+    if (key == LINK) status = sim_rate_parse(value + 1, &why, &t->link_bytes_per_s);
+    if (key == LATENCY) status = sim_time_parse(value + 1, &why, &t->latency_ps);
+    if (key == OPTICAL) status = sim_time_parse(value + 1, &why, &t->optical_latency_ps);
     if (status == SIM_OK) return SIM_OK;
     return sim_error_set(err, SIM_EDATA, "topology %s: %s", t->spec, why.text);
 }
 
 static enum sim_status preset_build(topo *t, struct sim_error *err)
 {
-    if (t->axes != t->chip->axes)
+    if (t->grid.axes != t->chip->axes)
         return sim_error_set(err, SIM_EDATA,
                              "%s has a shape of %u axes, want %u: %s slices are %uD", t->spec,
-                             t->axes, t->chip->axes, t->chip->name, t->chip->axes);
+                             t->grid.axes, t->chip->axes, t->chip->name, t->chip->axes);
     uint32_t shape[3] = {1, 1, 1};
     bool is_wrapped[3] = {false, false, false};
-    for (uint32_t a = 0; a < t->axes; a++)
-        shape[a] = t->size[a];
+    for (uint32_t a = 0; a < t->grid.axes; a++)
+        shape[a] = t->grid.size[a];
     SIM_TRY(topo_chip_check_slice(t->chip, shape, err, is_wrapped));
-    for (uint32_t a = 0; a < t->axes; a++)
-        t->is_wrapped[a] = is_wrapped[a];
-    return topo_torus_build(t, err);
+    for (uint32_t a = 0; a < t->grid.axes; a++)
+        t->grid.is_wrapped[a] = is_wrapped[a];
+    bool has_cubes = t->chip->wrap_rule == TOPO_WRAP_CUBES && is_wrapped[0];
+    if (topo_is_twisted(t) && !has_cubes)
+        return sim_error_set(err, SIM_EDATA,
+                             "%s cannot be twisted: only slices of whole 4x4x4 cubes have the "
+                             "optical switches for it",
+                             t->spec);
+    return has_cubes ? topo_slice_build(t, err) : topo_torus_build(t, err);
 }
 
 static enum sim_status family_build(topo *t, const char *name, struct sim_error *err)
 {
     if (t->chip != NULL) return preset_build(t, err);
     bool is_torus = strcmp(name, "torus") == 0, is_ring = strcmp(name, "ring") == 0;
+    if (topo_is_twisted(t) && !is_torus)
+        return sim_error_set(err, SIM_EDATA, "topology %s: only a torus can be twisted", t->spec);
     if (is_torus || is_ring || strcmp(name, "mesh") == 0) {
-        if (is_ring && t->axes != 1)
+        if (is_ring && t->grid.axes != 1)
             return sim_error_set(err, SIM_EDATA, "topology %s: a ring has one size, as in ring:8",
                                  t->spec);
-        for (uint32_t a = 0; a < t->axes; a++)
-            t->is_wrapped[a] = (is_torus || is_ring) && t->size[a] > 1;
+        for (uint32_t a = 0; a < t->grid.axes; a++)
+            t->grid.is_wrapped[a] = (is_torus || is_ring) && t->grid.size[a] > 1;
         return topo_torus_build(t, err);
     }
     if (strcmp(name, "full") == 0) {
-        if (t->axes != 1)
+        if (t->grid.axes != 1)
             return sim_error_set(err, SIM_EDATA,
                                  "topology %s: a full mesh has one size, as in full:8", t->spec);
         return topo_full_build(t, err);
@@ -145,6 +182,7 @@ static enum sim_status parse(topo *t, char *text, const struct topo_options *opt
     if (option != NULL) *option++ = 0;
     SIM_TRY(parse_shape(t, shape, err));
     uint32_t seen = 0;
+    t->optical_latency_ps = -1; /* as the others, unless said */
     while (option != NULL) {
         char *next = strchr(option, ',');
         if (next != NULL) *next++ = 0;
@@ -152,8 +190,9 @@ static enum sim_status parse(topo *t, char *text, const struct topo_options *opt
         option = next;
     }
     if (options->link_bytes_per_s > 0) t->link_bytes_per_s = options->link_bytes_per_s;
-    if (options->latency_ps >= 0) t->latency_ps = options->latency_ps;
-    if (t->latency_ps > LATENCY_MAX_PS)
+    if (options->latency_ps >= 0) t->latency_ps = t->optical_latency_ps = options->latency_ps;
+    if (t->optical_latency_ps < 0) t->optical_latency_ps = t->latency_ps;
+    if (t->latency_ps > LATENCY_MAX_PS || t->optical_latency_ps > LATENCY_MAX_PS)
         return sim_error_set(err, SIM_EDATA, "topology %s: a hop's latency is over 1 s", t->spec);
     t->tie = options->tie;
     return family_build(t, text, err);

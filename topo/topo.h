@@ -1,5 +1,6 @@
 /**
- * A topology: chips, one-way links, coordinates where there are any, and a routing. Immutable once
+ * A topology: chips and switches, one-way links, coordinates where there are any, and a routing.
+ * Switches are nodes that links may end at; they never take part in work. Immutable once
  * created.
  *
  * Chips have ids 0 .. chips-1, x fastest. On a torus or mesh chip c has two ports per axis, `+` and
@@ -19,11 +20,12 @@
 #include "base/error.h"
 #include "base/time.h"
 #include "topo/chip.h"
+#include "topo/lattice.h"
 
-#define TOPO_AXES_MAX 4
-#define TOPO_NONE     UINT32_MAX
+#define TOPO_NONE UINT32_MAX
 
 typedef uint32_t topo_chip_id;
+typedef uint32_t topo_node_id; /* chips first, then switches */
 typedef uint32_t topo_link_id;
 typedef struct topo topo;
 
@@ -61,6 +63,8 @@ const char *topo_spec(const topo *t);
 /** NULL unless the spec named a preset. */
 const struct topo_chip *topo_chip_of(const topo *t);
 uint32_t topo_chips(const topo *t);
+/** Chips and switches. */
+uint32_t topo_nodes(const topo *t);
 uint32_t topo_links(const topo *t);
 double topo_default_link_rate(const topo *t);
 sim_ps topo_default_latency_ps(const topo *t);
@@ -69,7 +73,14 @@ sim_ps topo_default_latency_ps(const topo *t);
  * size chips). */
 uint32_t topo_axes(const topo *t);
 uint32_t topo_axis_size(const topo *t, uint32_t axis);
+/** Do the axis's ends meet, so that walking along it comes back to the start? */
 bool topo_axis_is_wrapped(const topo *t, uint32_t axis);
+/** Are there links at the axis's ends: it wraps, or closes with a twist onto another line? */
+bool topo_axis_is_closed(const topo *t, uint32_t axis);
+/** Does some axis close with a twist? */
+bool topo_is_twisted(const topo *t);
+/** Do all links have one rate and one latency? */
+bool topo_is_uniform(const topo *t);
 /** Do the axes have links along them (tori and meshes)? If not, neighbours in rank are no
  * neighbours in hardware. */
 bool topo_has_ports(const topo *t);
@@ -81,18 +92,18 @@ topo_chip_id topo_chip_at(const topo *t, const uint32_t coord[TOPO_AXES_MAX]);
 topo_link_id topo_port_link(const topo *t, topo_chip_id chip, uint32_t port);
 /** Ports per chip: twice the axes; 0 without ports. */
 uint32_t topo_ports(const topo *t);
-/** Outgoing links of a chip, any topology. */
-uint32_t topo_out_links(const topo *t, topo_chip_id chip, topo_link_id *link);
-/** The most outgoing links any chip has: the room topo_out_links() wants. */
+/** Outgoing links of a node. */
+uint32_t topo_out_links(const topo *t, topo_node_id node, topo_link_id *link);
+/** The most outgoing links any node has: the room topo_out_links() wants. */
 uint32_t topo_max_degree(const topo *t);
 
-topo_chip_id topo_link_from(const topo *t, topo_link_id link);
-topo_chip_id topo_link_to(const topo *t, topo_link_id link);
+topo_node_id topo_link_from(const topo *t, topo_link_id link);
+topo_node_id topo_link_to(const topo *t, topo_link_id link);
 double topo_link_rate(const topo *t, topo_link_id link); /* bytes/s */
 sim_ps topo_link_latency_ps(const topo *t, topo_link_id link);
 enum topo_link_kind topo_link_kind(const topo *t, topo_link_id link);
 
-/** Coordinates as "3,0,1". Returns `buffer` (at least 48 bytes). */
-const char *topo_chip_format(const topo *t, topo_chip_id chip, char *buffer);
+/** A chip's coordinates as "3,0,1"; a switch as "switch 7". Returns `buffer` (at least 48 bytes). */
+const char *topo_node_format(const topo *t, topo_node_id node, char *buffer);
 
 #endif

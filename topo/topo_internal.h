@@ -2,49 +2,89 @@
 #ifndef PODSIM_TOPO_TOPO_INTERNAL_H
 #define PODSIM_TOPO_TOPO_INTERNAL_H
 
+#include "topo/lattice.h"
 #include "topo/route.h"
 #include "topo/topo.h"
 
-/** How a family of topologies finds its way. */
-struct topo_family {
+/** How messages find their way: a routing's functions and what they look up. */
+struct topo_routing {
     const char *name;
     void (*route)(const topo *t, topo_chip_id src, topo_chip_id dst, struct topo_paths *paths);
     uint32_t (*distance)(const topo *t, topo_chip_id src, topo_chip_id dst);
+    uint32_t channels; /* virtual channels it needs to be free of deadlock */
 };
 
-/* Links are rows of four parallel arrays; outgoing links of a chip are contiguous: out_begin[chip]
- * .. out_begin[chip+1]. */
+/* Links are rows of parallel arrays; outgoing links of a node are contiguous: out_begin[node] ..
+ * out_begin[node + 1]. Nodes are chips, then switches. */
 struct topo {
     char *spec;
     const struct topo_chip *chip; /* NULL without a preset */
-    const struct topo_family *family;
-    uint32_t chips, links;
-    uint32_t axes, size[TOPO_AXES_MAX];
-    bool is_wrapped[TOPO_AXES_MAX];
+    const struct topo_routing *routing;
+    uint32_t chips, nodes, links;
+    struct topo_lattice grid; /* coordinates; without ports one axis of size chips */
     enum topo_tie tie;
     double link_bytes_per_s; /* of a link the spec says nothing special about */
     sim_ps latency_ps;
+    sim_ps optical_latency_ps; /* of a hop through an optical switch */
 
     uint32_t ports;                    /* 2 * axes on tori and meshes, else 0 */
     topo_link_id *port_link;           /* [chips * ports] */
-    topo_link_id *out_begin;           /* [chips + 1] */
-    topo_chip_id *link_from, *link_to; /* [links] */
+    topo_link_id *out_begin;           /* [nodes + 1] */
+    topo_node_id *link_from, *link_to; /* [links] */
     double *link_rate;                 /* [links] */
     sim_ps *link_latency_ps;           /* [links] */
     uint8_t *link_kind;                /* [links] */
+    uint16_t *hops_to; /* [nodes * nodes] graph families: links of the shortest path from a to b */
 };
 
-/** Sum of the arrays above for a topology of this size; checked against the machine before anything
- * is built. */
-SIM_MUST_CHECK enum sim_status topo_reserve(topo *t, uint64_t chips, uint64_t links,
+/** Allocate the arrays above, after asking whether this machine has the memory. */
+SIM_MUST_CHECK enum sim_status topo_reserve(topo *t, uint64_t chips, uint64_t nodes, uint64_t links,
                                             struct sim_error *err);
+/** Give a link its ends and kind, and the rate and latency of its kind. */
+void topo_link_set(topo *t, topo_link_id link, topo_node_id from, topo_node_id to,
+                   enum topo_link_kind kind);
+
+/** Where a chip's port is cabled to (TOPO_NONE: nowhere), and by what. */
+typedef topo_chip_id (*topo_port_target)(const void *context, topo_chip_id chip, uint32_t port,
+                                         enum topo_link_kind *kind);
+/** Chips on the coordinates of t->grid with cables between their ports. */
+SIM_MUST_CHECK enum sim_status topo_ports_build(topo *t, topo_port_target target,
+                                                const void *context, struct sim_error *err);
 
 SIM_MUST_CHECK enum sim_status topo_torus_build(topo *t, struct sim_error *err);
+/** A slice of whole cubes, through its pod's optical switches. */
+SIM_MUST_CHECK enum sim_status topo_slice_build(topo *t, struct sim_error *err);
 SIM_MUST_CHECK enum sim_status topo_full_build(topo *t, struct sim_error *err);
 
-/* Path building: begin a set, push links, close each path. */
+/* ---- graphs in general ---- */
+
+/** Links of a graph being made, in any order. Zero-initialise; topo_graph_build() releases it. */
+struct topo_edges {
+    uint32_t count, capacity;
+    struct topo_edge {
+        topo_node_id from, to;
+        double bytes_per_s;
+        sim_ps latency_ps;
+        enum topo_link_kind kind;
+    } * edge;
+};
+
+/** One link each way. */
+void topo_edges_add(struct topo_edges *edges, topo_node_id a, topo_node_id b, double bytes_per_s,
+                    sim_ps latency_ps, enum topo_link_kind kind);
+/**
+ * Finish a graph topology: links sorted by their start, hop counts, ECMP routing. t->grid says the
+ * coordinates (their sizes multiply to `chips`). Errors: SIM_EDATA names chips that are cut off.
+ */
+SIM_MUST_CHECK enum sim_status topo_graph_build(topo *t, struct topo_edges *edges, uint32_t chips,
+                                                uint32_t switches, struct sim_error *err);
+
+/* Path building: begin a set, push links with their virtual channel, close each path with its share
+ * of the bytes; shares add up to 1. */
 void topo_paths_reset(struct topo_paths *paths);
-void topo_paths_push(struct topo_paths *paths, topo_link_id link);
-void topo_paths_close(struct topo_paths *paths);
+void topo_paths_push(struct topo_paths *paths, topo_link_id link, uint8_t channel);
+void topo_paths_close(struct topo_paths *paths, double share);
+/** Give every path of the set the same share. */
+void topo_paths_share_evenly(struct topo_paths *paths);
 
 #endif

@@ -1,92 +1,59 @@
 /*
- * Tori and meshes of 1 to 4 axes: links, dimension-order routes.
+ * Tori and meshes of 1 to 4 axes, plain or twisted: links along ports, and routes of minimal hops.
  *
- * A route goes axis by axis, x first, each axis the shorter way round. Around an axis of even
- * length k two chips k/2 apart have two shortest ways; a message is then split evenly over both, so
- * that uniform traffic loads both directions alike and a route depends on the offset only, never on
- * the position.
+ * A route is a walk of minimal hops, axis by axis, x first. Where several vectors of hops are
+ * equally short (around an axis of even length; around a twist) a message is split evenly over
+ * them, so that uniform traffic loads all directions alike and a route depends on the offset only,
+ * never on the position.
  */
 #include <stdlib.h>
 
 #include "base/arena.h"
 #include "topo/topo_internal.h"
 
-/* The neighbour through a port, or TOPO_NONE. */
-static topo_chip_id neighbour(const topo *t, const uint32_t coord[TOPO_AXES_MAX], topo_chip_id chip,
-                              uint32_t port, const uint32_t stride[TOPO_AXES_MAX])
-{
-    uint32_t axis = port / 2, k = t->size[axis], at = coord[axis];
-    if (k == 1) return TOPO_NONE;
-    bool is_positive = port % 2 == 0;
-    if (is_positive && at + 1 < k) return chip + stride[axis];
-    if (!is_positive && at > 0) return chip - stride[axis];
-    if (!t->is_wrapped[axis]) return TOPO_NONE;
-    return is_positive ? chip - (k - 1) * stride[axis] : chip + (k - 1) * stride[axis];
-}
-
 static uint64_t count_links(const topo *t, uint64_t chips)
 {
     uint64_t links = 0;
-    for (uint32_t a = 0; a < t->axes; a++) {
-        uint64_t lines = chips / t->size[a];
-        if (t->size[a] > 1) links += 2 * lines * (t->is_wrapped[a] ? t->size[a] : t->size[a] - 1);
+    for (uint32_t a = 0; a < t->grid.axes; a++) {
+        uint64_t k = t->grid.size[a], lines = chips / k;
+        if (k > 1) links += 2 * lines * (t->grid.is_wrapped[a] ? k : k - 1);
     }
     return links;
 }
 
-static void fill(topo *t)
+static void wire(topo *t, topo_port_target target, const void *context)
 {
-    uint32_t stride[TOPO_AXES_MAX], coord[TOPO_AXES_MAX] = {0};
-    for (uint32_t a = 0, s = 1; a < t->axes; s *= t->size[a], a++)
-        stride[a] = s;
     topo_link_id link = 0;
     for (topo_chip_id c = 0; c < t->chips; c++) {
         t->out_begin[c] = link;
         for (uint32_t p = 0; p < t->ports; p++) {
-            topo_chip_id to = neighbour(t, coord, c, p, stride);
+            enum topo_link_kind kind = TOPO_COPPER;
+            topo_chip_id to = target(context, c, p, &kind);
             t->port_link[(size_t)c * t->ports + p] = to == TOPO_NONE ? TOPO_NONE : link;
-            if (to == TOPO_NONE) continue;
-            t->link_from[link] = c;
-            t->link_to[link] = to;
-            t->link_rate[link] = t->link_bytes_per_s;
-            t->link_latency_ps[link] = t->latency_ps;
-            t->link_kind[link] = TOPO_COPPER;
-            link++;
+            if (to != TOPO_NONE) topo_link_set(t, link++, c, to, kind);
         }
-        for (uint32_t a = 0; a < t->axes && ++coord[a] == t->size[a]; a++)
-            coord[a] = 0;
     }
     t->out_begin[t->chips] = link;
     assert(link == t->links);
 }
 
-/* The one or two signed hop counts along an axis from `from` to `to`. */
-static uint32_t axis_hops(const topo *t, uint32_t axis, uint32_t from, uint32_t to, int32_t hops[2])
+/* Does this step pass the edge where the axis closes? */
+static bool passes_dateline(const topo *t, topo_chip_id chip, uint32_t port)
 {
-    int32_t k = (int32_t)t->size[axis], direct = (int32_t)to - (int32_t)from;
-    if (!t->is_wrapped[axis] || direct == 0) {
-        hops[0] = direct;
-        return 1;
-    }
-    int32_t positive = (direct + k) % k, negative = positive - k;
-    if (2 * positive == k && t->tie == TOPO_TIE_SPLIT) {
-        hops[0] = positive;
-        hops[1] = negative;
-        return 2;
-    }
-    bool take_positive = 2 * positive < k || (2 * positive == k && t->tie == TOPO_TIE_POSITIVE);
-    hops[0] = take_positive ? positive : negative;
-    return 1;
+    uint32_t at = topo_coord(t, chip, port / 2);
+    return at == (port % 2 == 0 ? t->grid.size[port / 2] - 1 : 0);
 }
 
 static topo_chip_id push_hops(const topo *t, topo_chip_id chip, uint32_t axis, int32_t hops,
                               struct topo_paths *paths)
 {
     uint32_t port = 2 * axis + (hops < 0);
+    uint8_t channel = 0;
     for (int32_t left = abs(hops); left > 0; left--) {
         topo_link_id link = topo_port_link(t, chip, port);
         assert(link != TOPO_NONE);
-        topo_paths_push(paths, link);
+        topo_paths_push(paths, link, channel);
+        if (passes_dateline(t, chip, port)) channel = 1;
         chip = t->link_to[link];
     }
     return chip;
@@ -97,70 +64,96 @@ void topo_walk(const topo *t, topo_chip_id src, const int32_t hops[TOPO_AXES_MAX
 {
     assert(topo_has_ports(t));
     topo_paths_reset(paths);
-    for (uint32_t a = 0; a < t->axes; a++)
+    for (uint32_t a = 0; a < t->grid.axes; a++)
         src = push_hops(t, src, a, hops[a], paths);
-    topo_paths_close(paths);
+    topo_paths_close(paths, 1);
 }
 
 topo_chip_id topo_translate(const topo *t, topo_chip_id src, const int32_t hops[TOPO_AXES_MAX])
 {
-    topo_chip_id chip = 0, rest = src;
-    uint32_t stride = 1;
-    for (uint32_t a = 0; a < t->axes; a++) {
-        int64_t k = t->size[a], at = (int64_t)(rest % t->size[a]) + hops[a];
-        assert(t->is_wrapped[a] || (at >= 0 && at < k));
-        at %= k;
-        if (at < 0) at += k;
-        chip += (uint32_t)at * stride;
-        stride *= t->size[a];
-        rest /= t->size[a];
+    for (uint32_t a = 0; a < t->grid.axes; a++) {
+        uint32_t port = 2 * a + (hops[a] < 0);
+        for (int32_t left = abs(hops[a]); left > 0; left--)
+            src = t->link_to[topo_port_link(t, src, port)];
     }
-    return chip;
+    return src;
+}
+
+static uint32_t minimal_hops(const topo *t, topo_chip_id src, topo_chip_id dst,
+                             int32_t hops[TOPO_VECTORS_MAX][TOPO_AXES_MAX])
+{
+    int32_t difference[TOPO_AXES_MAX] = {0};
+    for (uint32_t a = 0; a < t->grid.axes; a++) {
+        difference[a] = (int32_t)(dst % t->grid.size[a]) - (int32_t)(src % t->grid.size[a]);
+        src /= t->grid.size[a];
+        dst /= t->grid.size[a];
+    }
+    return topo_lattice_minimal(&t->grid, difference, hops);
 }
 
 static void torus_route(const topo *t, topo_chip_id src, topo_chip_id dst, struct topo_paths *paths)
 {
-    int32_t hops[TOPO_AXES_MAX][2];
-    uint32_t ways[TOPO_AXES_MAX], count = 1;
-    for (uint32_t a = 0; a < t->axes; a++) {
-        ways[a] = axis_hops(t, a, topo_coord(t, src, a), topo_coord(t, dst, a), hops[a]);
-        count *= ways[a];
-    }
+    int32_t hops[TOPO_VECTORS_MAX][TOPO_AXES_MAX];
+    uint32_t count = minimal_hops(t, src, dst, hops), first = 0;
+    if (t->tie == TOPO_TIE_NEGATIVE) first = count - 1;
+    if (t->tie != TOPO_TIE_SPLIT) count = first + 1;
     topo_paths_reset(paths);
-    for (uint32_t i = 0; i < count; i++) { /* i picks one way per axis, as mixed-radix digits */
+    for (uint32_t i = first; i < count; i++) {
         topo_chip_id at = src;
-        for (uint32_t a = 0, digit = i; a < t->axes; digit /= ways[a], a++)
-            at = push_hops(t, at, a, hops[a][digit % ways[a]], paths);
+        for (uint32_t a = 0; a < t->grid.axes; a++)
+            at = push_hops(t, at, a, hops[i][a], paths);
         assert(at == dst);
-        topo_paths_close(paths);
+        topo_paths_close(paths, 1);
     }
+    topo_paths_share_evenly(paths);
 }
 
 static uint32_t torus_distance(const topo *t, topo_chip_id src, topo_chip_id dst)
 {
+    int32_t hops[TOPO_VECTORS_MAX][TOPO_AXES_MAX];
     uint32_t distance = 0;
-    for (uint32_t a = 0; a < t->axes; a++) {
-        int32_t hops[2];
-        axis_hops(t, a, topo_coord(t, src, a), topo_coord(t, dst, a), hops);
-        distance += (uint32_t)abs(hops[0]);
-    }
+    minimal_hops(t, src, dst, hops);
+    for (uint32_t a = 0; a < t->grid.axes; a++)
+        distance += (uint32_t)abs(hops[0][a]);
     return distance;
 }
 
-static const struct topo_family torus_family = {"torus", torus_route, torus_distance};
+/* Two channels per axis and direction break the cycle around it: a message changes to the second
+ * where it passes the edge between the last coordinate and the first (dateline). */
+static const struct topo_routing dimension_order = {"dimension-order", torus_route, torus_distance,
+                                                    2};
 
-enum sim_status topo_torus_build(topo *t, struct sim_error *err)
+enum sim_status topo_ports_build(topo *t, topo_port_target target, const void *context,
+                                 struct sim_error *err)
 {
     uint64_t chips = 1;
-    for (uint32_t a = 0; a < t->axes; a++) {
-        chips *= t->size[a];
+    for (uint32_t a = 0; a < t->grid.axes; a++) {
+        chips *= t->grid.size[a];
         if (chips >= TOPO_NONE)
             return sim_error_set(err, SIM_EDATA, "topology %s has more than 4,294,967,294 chips",
                                  t->spec);
     }
-    t->family = &torus_family;
-    t->ports = 2 * t->axes;
-    SIM_TRY(topo_reserve(t, chips, count_links(t, chips), err));
-    fill(t);
+    t->routing = &dimension_order;
+    t->ports = 2 * t->grid.axes;
+    SIM_TRY(topo_reserve(t, chips, chips, count_links(t, chips), err));
+    wire(t, target, context);
     return SIM_OK;
+}
+
+/* The neighbour by arithmetic: what a torus cabled in one piece has. */
+static topo_chip_id cabled_target(const void *context, topo_chip_id chip, uint32_t port,
+                                  enum topo_link_kind *kind)
+{
+    const topo *t = context;
+    uint32_t coord[TOPO_AXES_MAX];
+    *kind = TOPO_COPPER;
+    if (t->grid.size[port / 2] == 1) return TOPO_NONE;
+    for (uint32_t a = 0; a < t->grid.axes; a++)
+        coord[a] = topo_coord(t, chip, a);
+    return topo_lattice_step(&t->grid, coord, port) ? topo_chip_at(t, coord) : TOPO_NONE;
+}
+
+enum sim_status topo_torus_build(topo *t, struct sim_error *err)
+{
+    return topo_ports_build(t, cabled_target, t, err);
 }

@@ -1,0 +1,176 @@
+/*
+ * Graphs in general: links sorted by their start, hop counts between all nodes, and equal-cost
+ * multipath routing.
+ *
+ * A message goes over all shortest paths: at every node it splits evenly over the links that lead
+ * one hop nearer. Paths are found depth first over links in rising order, at most PATHS_MAX of them
+ * (the first ones; their shares then make up for the rest). A path's n-th link uses virtual channel
+ * n, so that channels rise along every path and no cycle of waiting can close.
+ *
+ * Hop counts take nodes^2 x 2 bytes, found by one breadth-first search per node.
+ */
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "base/quantity.h"
+#include "topo/topo_internal.h"
+
+#define PATHS_MAX   64
+#define UNREACHABLE UINT16_MAX
+#define NODES_MAX   20000 /* 800 MB of hop counts */
+
+void topo_edges_add(struct topo_edges *edges, topo_node_id a, topo_node_id b, double bytes_per_s,
+                    sim_ps latency_ps, enum topo_link_kind kind)
+{
+    SIM_GROW(edges->edge, edges->capacity, edges->count + 2);
+    edges->edge[edges->count++] = (struct topo_edge){a, b, bytes_per_s, latency_ps, kind};
+    edges->edge[edges->count++] = (struct topo_edge){b, a, bytes_per_s, latency_ps, kind};
+}
+
+/* Counting sort by the link's start; links of one node keep the order they were added in. */
+static void fill_links(topo *t, const struct topo_edges *edges)
+{
+    uint32_t *next = SIM_NEW(uint32_t, (size_t)t->nodes + 1);
+    for (uint32_t i = 0; i < edges->count; i++)
+        t->out_begin[edges->edge[i].from + 1]++;
+    for (topo_node_id n = 0; n < t->nodes; n++)
+        t->out_begin[n + 1] += t->out_begin[n];
+    for (topo_node_id n = 0; n < t->nodes; n++)
+        next[n] = t->out_begin[n];
+    for (uint32_t i = 0; i < edges->count; i++) {
+        const struct topo_edge *e = &edges->edge[i];
+        topo_link_id link = next[e->from]++;
+        topo_link_set(t, link, e->from, e->to, e->kind);
+        t->link_rate[link] = e->bytes_per_s;
+        t->link_latency_ps[link] = e->latency_ps;
+    }
+    sim_free(next);
+}
+
+/* ---- hop counts ---- */
+
+static uint16_t *hops_from(const topo *t, topo_node_id from)
+{
+    return t->hops_to + (size_t)from * t->nodes;
+}
+
+/* Breadth first from `from`; every link has a twin the other way, so the way back is as long. */
+static void search(topo *t, topo_node_id from, topo_node_id *queue)
+{
+    uint16_t *hops = hops_from(t, from);
+    uint32_t head = 0, tail = 0;
+    for (topo_node_id n = 0; n < t->nodes; n++)
+        hops[n] = UNREACHABLE;
+    hops[from] = 0;
+    queue[tail++] = from;
+    while (head < tail) {
+        topo_node_id node = queue[head++];
+        for (topo_link_id l = t->out_begin[node]; l < t->out_begin[node + 1]; l++) {
+            if (hops[t->link_to[l]] != UNREACHABLE) continue;
+            hops[t->link_to[l]] = (uint16_t)(hops[node] + 1);
+            queue[tail++] = t->link_to[l];
+        }
+    }
+}
+
+static enum sim_status check_connected(const topo *t, struct sim_error *err)
+{
+    char text[200] = "", chip[48];
+    size_t at = 0;
+    uint32_t cut_off = 0;
+    for (topo_chip_id c = 0; c < t->chips; c++) {
+        if (hops_from(t, 0)[c] != UNREACHABLE) continue;
+        if (cut_off++ < 8)
+            at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", at > 0 ? "; " : "",
+                                   topo_node_format(t, c, chip));
+    }
+    if (cut_off == 0) return SIM_OK;
+    return sim_error_set(err, SIM_EDATA, "topology %s: %u chips are cut off from chip 0: %s%s",
+                         t->spec, cut_off, text, cut_off > 8 ? "; ..." : "");
+}
+
+/* ---- routing ---- */
+
+struct walk {
+    const topo *t;
+    topo_chip_id dst;
+    struct topo_paths *paths;
+    topo_link_id link[256]; /* so far */
+    uint32_t length;
+    double share;
+};
+
+static void close_walk(struct walk *w)
+{
+    for (uint32_t i = 0; i < w->length; i++)
+        topo_paths_push(w->paths, w->link[i], (uint8_t)i);
+    topo_paths_close(w->paths, w->share);
+}
+
+static void walk_on(struct walk *w, topo_node_id node)
+{
+    const topo *t = w->t;
+    if (node == w->dst) {
+        close_walk(w);
+        return;
+    }
+    uint32_t ways = 0;
+    uint16_t left = hops_from(t, w->dst)[node];
+    for (topo_link_id l = t->out_begin[node]; l < t->out_begin[node + 1]; l++)
+        ways += hops_from(t, w->dst)[t->link_to[l]] < left;
+    double share = w->share;
+    for (topo_link_id l = t->out_begin[node]; l < t->out_begin[node + 1]; l++) {
+        if (hops_from(t, w->dst)[t->link_to[l]] >= left || w->paths->count == PATHS_MAX) continue;
+        w->share = share / ways;
+        w->link[w->length++] = l;
+        walk_on(w, t->link_to[l]);
+        w->length--;
+    }
+    w->share = share;
+}
+
+static void ecmp_route(const topo *t, topo_chip_id src, topo_chip_id dst, struct topo_paths *paths)
+{
+    struct walk w = {.t = t, .dst = dst, .paths = paths, .share = 1};
+    topo_paths_reset(paths);
+    walk_on(&w, src);
+    double sum = 0;
+    for (uint32_t i = 0; i < paths->count; i++)
+        sum += paths->share[i];
+    for (uint32_t i = 0; i < paths->count && sum != 1; i++)
+        paths->share[i] /= sum;
+}
+
+static uint32_t graph_distance(const topo *t, topo_chip_id src, topo_chip_id dst)
+{
+    return hops_from(t, src)[dst];
+}
+
+/* One channel per hop of the longest path. */
+static const struct topo_routing ecmp = {"ecmp", ecmp_route, graph_distance, 0};
+
+enum sim_status topo_graph_build(topo *t, struct topo_edges *edges, uint32_t chips,
+                                 uint32_t switches, struct sim_error *err)
+{
+    char nodes[SIM_QUANTITY_TEXT];
+    uint64_t all = (uint64_t)chips + switches;
+    enum sim_status status = SIM_OK;
+    t->routing = &ecmp;
+    if (all > NODES_MAX)
+        status = sim_error_set(err, SIM_ERESOURCE,
+                               "topology %s has %s chips and switches, graphs may have %d", t->spec,
+                               sim_count_format(all, nodes), NODES_MAX);
+    if (status == SIM_OK) status = topo_reserve(t, chips, all, edges->count, err);
+    if (status == SIM_OK) {
+        fill_links(t, edges);
+        t->hops_to = SIM_NEW(uint16_t, (size_t)t->nodes * t->nodes);
+        topo_node_id *queue = SIM_NEW(topo_node_id, t->nodes);
+        for (topo_node_id n = 0; n < t->nodes; n++)
+            search(t, n, queue);
+        sim_free(queue);
+        status = check_connected(t, err);
+    }
+    sim_free(edges->edge);
+    *edges = (struct topo_edges){0};
+    return status;
+}
