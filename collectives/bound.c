@@ -154,10 +154,11 @@ static struct links links_of(const topo *t)
     return l;
 }
 
-/* Links along the group's axes; without ports all of them. */
+/* Links along the group's axes, by which alone its ranks are reached; all of them without ports, and
+ * where twists make other axes' ends lead along these. */
 static double links_along(const topo *t, const struct topo_group *group)
 {
-    if (!topo_has_ports(t)) return topo_links(t);
+    if (!is_axis_by_axis(t)) return topo_links(t);
     bool is_counted[TOPO_AXES_MAX] = {false};
     double links = 0;
     for (uint32_t i = 0; i < group->factor_count; i++) {
@@ -215,8 +216,8 @@ static void raise_to_cuts(const topo *t, enum coll_op op, const struct topo_grou
     static const char *const names[TOPO_AXES_MAX] = {"cut x", "cut y", "cut z", "cut w"};
     for (uint32_t i = 0; i < group->factor_count && topo_has_ports(t); i++) {
         const struct topo_factor *f = &group->factor[i];
-        if (f->extent != topo_axis_size(t, f->axis))
-            continue; /* a split axis has ways round its own cut */
+        /* a split axis has ways round its own cut, and so has one that another's twist moves along */
+        if (f->extent != topo_axis_size(t, f->axis) || topo_axis_is_moved(t, f->axis)) continue;
         double n = group->size, k = f->extent;
         double links = n / k * (topo_axis_is_closed(t, f->axis) ? 2 : 1);
         double uneven = cut_bytes(op, bytes, n, k, 1),

@@ -134,6 +134,14 @@ bool topo_axis_is_wrapped(const topo *t, uint32_t axis)
     return t->grid.is_wrapped[axis];
 }
 
+bool topo_axis_is_moved(const topo *t, uint32_t axis)
+{
+    assert(axis < t->grid.axes);
+    for (uint32_t a = 0; a < t->grid.axes; a++)
+        if (t->grid.twist[a][axis] != 0) return true;
+    return false;
+}
+
 bool topo_is_twisted(const topo *t)
 {
     return topo_lattice_is_twisted(&t->grid);

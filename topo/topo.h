@@ -77,6 +77,8 @@ uint32_t topo_axis_size(const topo *t, uint32_t axis);
 bool topo_axis_is_wrapped(const topo *t, uint32_t axis);
 /** Are there links at the axis's ends: it wraps, or closes with a twist onto another line? */
 bool topo_axis_is_closed(const topo *t, uint32_t axis);
+/** Does another axis, where it closes with a twist, move along this one? */
+bool topo_axis_is_moved(const topo *t, uint32_t axis);
 /** Does some axis close with a twist? */
 bool topo_is_twisted(const topo *t);
 /** Do all links have one rate and one latency? */

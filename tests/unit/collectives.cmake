@@ -1,2 +1,3 @@
 podsim_unit_test(coll_check_test collectives)
 podsim_analytic_test(coll_forms_test collectives)
+podsim_analytic_test(coll_twisted_test collectives)
