@@ -3,9 +3,13 @@
  * multipath routing.
  *
  * A message goes over all shortest paths: at every node it splits evenly over the links that lead
- * one hop nearer. Paths are found depth first over links in rising order, at most PATHS_MAX of them
- * (the first ones; their shares then make up for the rest). A path's n-th link uses virtual channel
- * n, so that channels rise along every path and no cycle of waiting can close.
+ * one hop nearer. At most PATHS_MAX paths are taken. Where there are more, a node that may use up
+ * only b of its w links takes every (w/b)-th, from link src mod w on: the sources below one switch
+ * begin at different links and so fill all of them evenly (source-mod-k, as in Zahavi, "Fat-tree
+ * routing and node ordering providing contention free traffic", JPDC 72(11), 2012).
+ *
+ * A path's n-th link uses virtual channel n, so that channels rise along every path and no cycle of
+ * waiting can close.
  *
  * Hop counts take nodes^2 x 2 bytes, found by one breadth-first search per node.
  */
@@ -45,6 +49,16 @@ static void fill_links(topo *t, const struct topo_edges *edges)
         t->link_latency_ps[link] = e->latency_ps;
     }
     sim_free(next);
+}
+
+enum sim_status topo_edges_build(topo *t, struct topo_edges *edges, uint32_t chips,
+                                 uint32_t switches, struct sim_error *err)
+{
+    enum sim_status status = topo_reserve(t, chips, (uint64_t)chips + switches, edges->count, err);
+    if (status == SIM_OK) fill_links(t, edges);
+    sim_free(edges->edge);
+    *edges = (struct topo_edges){0};
+    return status;
 }
 
 /* ---- hop counts ---- */
@@ -93,52 +107,56 @@ static enum sim_status check_connected(const topo *t, struct sim_error *err)
 
 struct walk {
     const topo *t;
-    topo_chip_id dst;
+    topo_chip_id src, dst;
     struct topo_paths *paths;
     topo_link_id link[256]; /* so far */
     uint32_t length;
-    double share;
 };
 
-static void close_walk(struct walk *w)
+static bool is_nearer(const struct walk *w, topo_node_id node, topo_link_id link)
+{
+    const uint16_t *hops = hops_from(w->t, w->dst);
+    return hops[w->t->link_to[link]] < hops[node];
+}
+
+static void close_walk(struct walk *w, double share)
 {
     for (uint32_t i = 0; i < w->length; i++)
         topo_paths_push(w->paths, w->link[i], (uint8_t)i);
-    topo_paths_close(w->paths, w->share);
+    topo_paths_close(w->paths, share);
 }
 
-static void walk_on(struct walk *w, topo_node_id node)
+/* Is link `i` of `ways` one of the `taken` that lie evenly apart from `first` on? */
+static bool is_taken(uint32_t i, uint32_t ways, uint32_t taken, uint32_t first)
+{
+    uint64_t place = (i + ways - first) % ways;
+    return place * taken % ways < taken; /* a multiple of ways/taken lies in (place - 1, place] */
+}
+
+static void walk_on(struct walk *w, topo_node_id node, uint32_t paths, double share)
 {
     const topo *t = w->t;
     if (node == w->dst) {
-        close_walk(w);
+        close_walk(w, share);
         return;
     }
-    uint32_t ways = 0;
-    uint16_t left = hops_from(t, w->dst)[node];
+    uint32_t ways = 0, way = 0;
     for (topo_link_id l = t->out_begin[node]; l < t->out_begin[node + 1]; l++)
-        ways += hops_from(t, w->dst)[t->link_to[l]] < left;
-    double share = w->share;
+        ways += is_nearer(w, node, l);
+    uint32_t taken = ways < paths ? ways : paths;
     for (topo_link_id l = t->out_begin[node]; l < t->out_begin[node + 1]; l++) {
-        if (hops_from(t, w->dst)[t->link_to[l]] >= left || w->paths->count == PATHS_MAX) continue;
-        w->share = share / ways;
+        if (!is_nearer(w, node, l) || !is_taken(way++, ways, taken, w->src % ways)) continue;
         w->link[w->length++] = l;
-        walk_on(w, t->link_to[l]);
+        walk_on(w, t->link_to[l], paths / taken, share / taken);
         w->length--;
     }
-    w->share = share;
 }
 
 static void ecmp_route(const topo *t, topo_chip_id src, topo_chip_id dst, struct topo_paths *paths)
 {
-    struct walk w = {.t = t, .dst = dst, .paths = paths, .share = 1};
+    struct walk w = {.t = t, .src = src, .dst = dst, .paths = paths};
     topo_paths_reset(paths);
-    walk_on(&w, src);
-    double sum = 0;
-    for (uint32_t i = 0; i < paths->count; i++)
-        sum += paths->share[i];
-    for (uint32_t i = 0; i < paths->count && sum != 1; i++)
-        paths->share[i] /= sum;
+    walk_on(&w, src, PATHS_MAX, 1);
 }
 
 static uint32_t graph_distance(const topo *t, topo_chip_id src, topo_chip_id dst)
@@ -147,30 +165,26 @@ static uint32_t graph_distance(const topo *t, topo_chip_id src, topo_chip_id dst
 }
 
 /* One channel per hop of the longest path. */
-static const struct topo_routing ecmp = {"ecmp", ecmp_route, graph_distance, 0};
+static const struct topo_routing ecmp = {"ecmp", ecmp_route, graph_distance, 0, NULL};
 
 enum sim_status topo_graph_build(topo *t, struct topo_edges *edges, uint32_t chips,
                                  uint32_t switches, struct sim_error *err)
 {
     char nodes[SIM_QUANTITY_TEXT];
     uint64_t all = (uint64_t)chips + switches;
-    enum sim_status status = SIM_OK;
     t->routing = &ecmp;
-    if (all > NODES_MAX)
-        status = sim_error_set(err, SIM_ERESOURCE,
-                               "topology %s has %s chips and switches, graphs may have %d", t->spec,
-                               sim_count_format(all, nodes), NODES_MAX);
-    if (status == SIM_OK) status = topo_reserve(t, chips, all, edges->count, err);
-    if (status == SIM_OK) {
-        fill_links(t, edges);
-        t->hops_to = SIM_NEW(uint16_t, (size_t)t->nodes * t->nodes);
-        topo_node_id *queue = SIM_NEW(topo_node_id, t->nodes);
-        for (topo_node_id n = 0; n < t->nodes; n++)
-            search(t, n, queue);
-        sim_free(queue);
-        status = check_connected(t, err);
+    if (all > NODES_MAX) {
+        sim_free(edges->edge);
+        *edges = (struct topo_edges){0};
+        return sim_error_set(err, SIM_ERESOURCE,
+                             "topology %s has %s chips and switches, graphs may have %d", t->spec,
+                             sim_count_format(all, nodes), NODES_MAX);
     }
-    sim_free(edges->edge);
-    *edges = (struct topo_edges){0};
-    return status;
+    SIM_TRY(topo_edges_build(t, edges, chips, switches, err));
+    t->hops_to = SIM_NEW(uint16_t, (size_t)t->nodes * t->nodes);
+    topo_node_id *queue = SIM_NEW(topo_node_id, t->nodes);
+    for (topo_node_id n = 0; n < t->nodes; n++)
+        search(t, n, queue);
+    sim_free(queue);
+    return check_connected(t, err);
 }

@@ -169,7 +169,9 @@ static double chips_cut(const topo *t)
 struct topo_metrics topo_metrics_of(const topo *t)
 {
     struct topo_metrics m = {0};
-    if (topo_is_twisted(t)) {
+    if (t->routing->metrics != NULL) {
+        t->routing->metrics(t, &m);
+    } else if (topo_is_twisted(t)) {
         twisted_metrics(t, &m);
     } else if (topo_has_ports(t)) {
         torus_metrics(t, &m);

@@ -71,6 +71,9 @@ void topo_destroy(topo *t)
     sim_free(t->link_latency_ps);
     sim_free(t->link_kind);
     sim_free(t->hops_to);
+    for (uint32_t i = 0; i < t->factors; i++)
+        topo_destroy(t->factor[i]);
+    sim_free(t->factor);
     sim_free(t);
 }
 

@@ -3,6 +3,7 @@
 #define PODSIM_TOPO_TOPO_INTERNAL_H
 
 #include "topo/lattice.h"
+#include "topo/metrics.h"
 #include "topo/route.h"
 #include "topo/topo.h"
 
@@ -12,6 +13,7 @@ struct topo_routing {
     void (*route)(const topo *t, topo_chip_id src, topo_chip_id dst, struct topo_paths *paths);
     uint32_t (*distance)(const topo *t, topo_chip_id src, topo_chip_id dst);
     uint32_t channels; /* virtual channels it needs to be free of deadlock */
+    void (*metrics)(const topo *t, struct topo_metrics *m); /* closed forms; NULL: by counting */
 };
 
 /* Links are rows of parallel arrays; outgoing links of a node are contiguous: out_begin[node] ..
@@ -34,6 +36,8 @@ struct topo {
     double *link_rate;                 /* [links] */
     sim_ps *link_latency_ps;           /* [links] */
     uint8_t *link_kind;                /* [links] */
+    topo **factor; /* [factors] owned: what a product is made of; of several slices, one slice */
+    uint32_t factors;
     uint16_t *hops_to; /* [nodes * nodes] graph families: links of the shortest path from a to b */
 };
 
@@ -72,6 +76,10 @@ struct topo_edges {
 /** One link each way. */
 void topo_edges_add(struct topo_edges *edges, topo_node_id a, topo_node_id b, double bytes_per_s,
                     sim_ps latency_ps, enum topo_link_kind kind);
+/** Links sorted by their start, and nothing else: for families with a routing of their own. Takes
+ * the edges. */
+SIM_MUST_CHECK enum sim_status topo_edges_build(topo *t, struct topo_edges *edges, uint32_t chips,
+                                                uint32_t switches, struct sim_error *err);
 /**
  * Finish a graph topology: links sorted by their start, hop counts, ECMP routing. t->grid says the
  * coordinates (their sizes multiply to `chips`). Errors: SIM_EDATA names chips that are cut off.
