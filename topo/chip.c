@@ -358,3 +358,62 @@ enum sim_status topo_chip_check_slice(const struct topo_chip *chip, const uint32
     }
     return SIM_OK;
 }
+
+/* ---- all shapes of one size ---- */
+
+/* The first legal order of three sides, in lexicographic order of shapes; false when none is. */
+static bool first_legal_order(const struct topo_chip *chip, const uint32_t rising[3],
+                              uint32_t shape[3])
+{
+    static const uint8_t order[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                        {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    for (int i = 0; i < 6; i++) {
+        for (int a = 0; a < 3; a++)
+            shape[a] = rising[order[i][a]];
+        if (is_legal(chip, shape)) return true;
+    }
+    return false;
+}
+
+/* Fill `out` (NULL: only count) with the legal shapes of `chips` chips. */
+static uint32_t shapes_of(const struct topo_chip *chip, uint32_t chips, struct topo_shape *out)
+{
+    uint32_t count = 0;
+    for (uint64_t x = 1; x * x * x <= chips; x++)
+        for (uint64_t y = x; chips % x == 0 && x * y * y <= chips; y++) {
+            uint32_t rising[3] = {(uint32_t)x, (uint32_t)y, (uint32_t)(chips / x / y)}, shape[3];
+            if (chips / x % y != 0 || !first_legal_order(chip, rising, shape)) continue;
+            if (out != NULL) memcpy(out[count].side, shape, sizeof shape);
+            count++;
+        }
+    return count;
+}
+
+static enum sim_status no_shape_error(const struct topo_chip *chip, uint32_t chips,
+                                      struct sim_error *err)
+{
+    uint32_t below = chips, above = chips;
+    if (chips > chip->pod_chips)
+        return sim_error_set(err, SIM_EDATA, "%s has no slice of %u chips, a pod has %u",
+                             chip->name, chips, chip->pod_chips);
+    while (below > 0 && shapes_of(chip, below, NULL) == 0)
+        below--;
+    while (above < chip->pod_chips && shapes_of(chip, above, NULL) == 0)
+        above++;
+    if (below == 0)
+        return sim_error_set(err, SIM_EDATA, "%s has no slice of %u chips, the smallest has %u",
+                             chip->name, chips, above);
+    return sim_error_set(err, SIM_EDATA, "%s has no slice of %u chips, the nearest have %u and %u",
+                         chip->name, chips, below, above);
+}
+
+enum sim_status topo_chip_list_shapes(const struct topo_chip *chip, uint32_t chips,
+                                      struct sim_error *err, struct topo_shape **out,
+                                      uint32_t *out_count)
+{
+    uint32_t count = chips > chip->pod_chips ? 0 : shapes_of(chip, chips, NULL);
+    if (count == 0) return no_shape_error(chip, chips, err);
+    *out = SIM_NEW(struct topo_shape, count);
+    *out_count = shapes_of(chip, chips, *out);
+    return SIM_OK;
+}

@@ -70,4 +70,18 @@ SIM_MUST_CHECK enum sim_status topo_chip_check_slice(const struct topo_chip *chi
                                                      const uint32_t shape[3], struct sim_error *err,
                                                      bool is_wrapped[3]);
 
+struct topo_shape {
+    uint32_t side[3]; /* axes beyond the chip's are 1 */
+};
+
+/**
+ * Every slice of `chips` chips, one for each set of sides: the first legal order of 2x4x4, 4x2x4,
+ * 4x4x2 stands for all. Sides rise where the generation allows, and the shape with the smallest
+ * first side comes first. On success `*out` is owned by the caller (sim_free).
+ * Errors (SIM_EDATA): no slice has that many chips; the nearest counts are named.
+ */
+SIM_MUST_CHECK enum sim_status topo_chip_list_shapes(const struct topo_chip *chip, uint32_t chips,
+                                                     struct sim_error *err, struct topo_shape **out,
+                                                     uint32_t *out_count);
+
 #endif
