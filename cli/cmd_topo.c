@@ -1,186 +1,198 @@
 /*
  * podsim topo SPEC...: what a pod is and what it can do, without simulating.
+ *
+ * The specs are described one by one, or compared (--compare), or asked what failing hosts leave of
+ * them (--availability).
  */
 #include <stdio.h>
-#include <string.h>
 
-#include "base/arena.h"
 #include "base/quantity.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/options.h"
-#include "cli/report.h"
+#include "cli/topo_goodput.h"
+#include "cli/topo_report.h"
 #include "cli/version.h"
-#include "topo/metrics.h"
 
 #define SPECS_MAX 64
+/* A double holds every smaller seed, so JSON shows the seed that was given. */
+#define SEED_MAX (UINT64_C(1) << 53)
 
 static const struct cli_option options[] = {
     {"format", "FORMAT", "text, csv or json (default: text)"},
+    {"compare", "SPEC...", "the pods side by side, with ratios to the first"},
+    {"availability", NULL, "goodput of slices of a pod of cubes whose hosts fail"},
+    {"slice", "LIST", "slice sizes for it, e.g. 1024chips,2048chips"},
+    {"host-availability", "LIST", "how much a host is up (default: 0.99,0.995,0.999)"},
+    {"seed", "N", "of what is drawn (default: 1)"},
     CLI_TOPOLOGY_OPTIONS,
     {NULL, NULL, NULL}};
-enum { OPT_FORMAT, OPT_LINK, OPT_LATENCY, OPT_ROUTING };
+/* What CLI_TOPOLOGY_OPTIONS holds goes by name. */
+enum { OPT_FORMAT, OPT_COMPARE, OPT_AVAILABILITY, OPT_SLICE, OPT_HOST, OPT_SEED, OPT_TOPOLOGY };
 
 static const struct cli_command command = {
     "topo", "describe a pod: shape, links, distances, bisection", "SPEC... [OPTIONS]",
     "A SPEC is a chip and its slice (v5p:8x8x16, v6e:16x16), or a plain topology: torus:8x8x8, "
     "mesh:4x4, ring:8,\n"
-    "full:8, each with optional ,link=45GB/s,latency=1us. Chips have ids, x fastest: chip x + X (y "
-    "+ Y z).\n\n"
+    "full:8, each with optional ,link=45GB/s,latency=1us. v5p:*:512 is every v5p slice of 512 "
+    "chips, up to axis\n"
+    "order. Chips have ids, x fastest: chip x + X (y + Y z).\n\n"
     "mean_hops counts ordered pairs, a chip's distance 0 to itself included; bisection is one "
     "direction;\n"
     "all_to_all is the rate each chip may send at, evenly to all chips, until the busiest link is "
-    "full.",
+    "full.\n\n"
+    "Goodput is the expected share of the pod's chips in usable slices: with optical switches "
+    "(OCS) "
+    "any good\n"
+    "cubes make a slice, without them only a block of the pod; a cube is good when its 16 hosts "
+    "are up.",
     options};
-
-static const struct cli_column columns[] = {{"topology", NULL, true},
-                                            {"chips", NULL, false},
-                                            {"links", NULL, false},
-                                            {"diameter", NULL, false},
-                                            {"mean_hops", NULL, false},
-                                            {"axis_mean_hops", NULL, false},
-                                            {"bisection_gb_per_s", NULL, false},
-                                            {"bisection_kind", NULL, true},
-                                            {"all_to_all_gb_per_s", NULL, false},
-                                            {"axes", NULL, true},
-                                            {"wrapped_axes", NULL, true},
-                                            {"hosts", NULL, false},
-                                            {"link_gb_per_s", NULL, false},
-                                            {"latency_us", NULL, false},
-                                            {NULL, NULL, false}};
 
 struct request {
     enum cli_format format;
     struct topo_options topology;
-    const char *spec[SPECS_MAX];
-    uint32_t spec_count;
+    struct cli_topo_specs specs;
+    struct cli_goodput goodput;
+    uint32_t operands;
+    bool is_comparison, is_availability, has_seed;
 };
+
+/* ---- arguments ---- */
+
+static enum sim_status take_spec(struct request *q, const char *value, struct sim_error *err)
+{
+    if (q->operands++ == SPECS_MAX)
+        return sim_error_set(err, SIM_EUSAGE, "more than %d topologies", SPECS_MAX);
+    return cli_topo_specs_add(&q->specs, value, err);
+}
+
+static enum sim_status take_compare(struct request *q, const char *value, struct sim_error *err)
+{
+    if (q->operands == 0)
+        return sim_error_set(err, SIM_EUSAGE,
+                             "--compare: no topology before it, as in podsim topo v5p:8x8x8 "
+                             "--compare v5p:4x8x16");
+    q->is_comparison = true;
+    return take_spec(q, value, err);
+}
 
 static enum sim_status take(void *request, int option, const char *value, struct sim_error *err)
 {
     struct request *q = request;
     switch (option) {
     case CLI_OPERAND:
-        if (q->spec_count == SPECS_MAX)
-            return sim_error_set(err, SIM_EUSAGE, "more than %d topologies", SPECS_MAX);
-        q->spec[q->spec_count++] = value;
-        return SIM_OK;
+        return take_spec(q, value, err);
     case OPT_FORMAT:
         return cli_format_parse(value, err, &q->format);
+    case OPT_COMPARE:
+        return take_compare(q, value, err);
+    case OPT_AVAILABILITY:
+        q->is_availability = true;
+        return SIM_OK;
+    case OPT_SLICE:
+        return cli_goodput_slices(&q->goodput, value, err);
+    case OPT_HOST:
+        return cli_goodput_hosts(&q->goodput, value, err);
+    case OPT_SEED:
+        q->has_seed = true;
+        return cli_option_error("seed", sim_count_parse(value, 0, SEED_MAX, err, &q->goodput.seed),
+                                err);
     default:
         return cli_topology_option(options[option].name, value, &q->topology, err);
     }
 }
 
-static void axis_texts(const topo *t, char *shape, char *wrapped, size_t bytes)
+static enum sim_status check(struct request *q, struct sim_error *err)
 {
-    size_t at = 0, wrap_at = 0;
-    shape[0] = wrapped[0] = 0;
-    for (uint32_t a = 0; a < topo_axes(t); a++) {
-        at += (size_t)snprintf(shape + at, bytes - at, "%s%u", a > 0 ? "x" : "",
-                               topo_axis_size(t, a));
-        if (topo_has_ports(t) && topo_axis_is_wrapped(t, a))
-            wrap_at += (size_t)snprintf(wrapped + wrap_at, bytes - wrap_at, "%c", "xyzw"[a]);
-    }
+    if (q->operands == 0)
+        return sim_error_set(err, SIM_EUSAGE, "no topology given, as in podsim topo v5p:8x8x8");
+    bool has_goodput = q->goodput.slice_count > 0 || q->goodput.host_count > 0 || q->has_seed;
+    if (!q->is_availability && has_goodput)
+        return sim_error_set(err, SIM_EUSAGE,
+                             "--slice, --host-availability and --seed belong to --availability");
+    if (!q->is_availability) return SIM_OK;
+    if (q->is_comparison)
+        return sim_error_set(err, SIM_EUSAGE,
+                             "--compare and --availability are two questions, ask one");
+    if (q->goodput.slice_count == 0)
+        return sim_error_set(err, SIM_EUSAGE,
+                             "--availability: --slice is missing, as in --slice 1024chips");
+    if (q->goodput.host_count == 0) return cli_goodput_hosts(&q->goodput, "0.99,0.995,0.999", err);
+    return SIM_OK;
 }
 
-/* Hosts of a slice: its shape in whole host blocks (a slice smaller than a host is one). */
-static uint64_t host_count(const topo *t, uint32_t grid[3])
-{
-    const struct topo_chip *chip = topo_chip_of(t);
-    uint64_t hosts = 1;
-    for (uint32_t a = 0; a < 3; a++) {
-        uint32_t size = a < topo_axes(t) ? topo_axis_size(t, a) : 1;
-        grid[a] = chip != NULL ? (size + chip->host[a] - 1) / chip->host[a] : 0;
-        hosts *= grid[a];
-    }
-    return hosts;
-}
+/* ---- answers ---- */
 
-static void print_description(const topo *t, const struct topo_metrics *m,
-                              const struct topo_options *o)
-{
-    char shape[64], wrapped[8], a[SIM_QUANTITY_TEXT], b[SIM_QUANTITY_TEXT], c[SIM_QUANTITY_TEXT];
-    const struct topo_chip *chip = topo_chip_of(t);
-    axis_texts(t, shape, wrapped, sizeof shape);
-    printf("%s\n", topo_spec(t));
-    printf("  chips          %s%s", sim_count_format(topo_chips(t), a),
-           topo_has_ports(t) ? "" : "\n");
-    if (topo_has_ports(t))
-        printf(" (%s, %s%s)\n", shape, wrapped[0] != 0 ? "wrapped: " : "no axis wraps", wrapped);
-    if (chip != NULL) {
-        uint32_t grid[3];
-        uint64_t hosts = host_count(t, grid);
-        printf("  chip           %s, hosts of %ux%ux%u chips: %s (%ux%ux%u)\n", chip->full_name,
-               chip->host[0], chip->host[1], chip->host[2], sim_count_format(hosts, a), grid[0],
-               grid[1], grid[2]);
-    }
-    printf("  links          %s one-way, %s each, %s a hop, routing %s\n",
-           sim_count_format(topo_links(t), a), sim_rate_format(topo_default_link_rate(t), b),
-           sim_time_format(topo_default_latency_ps(t), c), cli_routing_text(o));
-    printf("  diameter       %u hops, mean %.4g", m->diameter, m->mean_hops);
-    for (uint32_t i = 0; i < topo_axes(t) && topo_has_ports(t); i++)
-        printf("%s%c %.4g", i == 0 ? " (" : ", ", "xyzw"[i], m -> axis_mean_hops[i]);
-    printf("%s\n", topo_has_ports(t) ? ")" : "");
-    printf("  bisection      %s one way (%s)\n", sim_rate_format(m->bisection_bytes_per_s, a),
-           m->is_bisection_exact ? "exact" : "upper bound");
-    if (m->all_to_all_bytes_per_s > 0)
-        printf("  all-to-all     %s a chip, evenly to all, fills the busiest link\n",
-               sim_rate_format(m->all_to_all_bytes_per_s, a));
-    printf("  numbering      chip id = x + X (y + Y (z ...)), ids 0 to %s\n",
-           sim_count_format(topo_chips(t) - 1, a));
-}
+/* What to do with each topology in turn. */
+struct output {
+    const struct request *request;
+    cli_report *report;              /* NULL: text */
+    cli_topo_comparison *comparison; /* NULL: none */
+};
 
-static void add_row(cli_report *report, const topo *t, const struct topo_metrics *m)
-{
-    char shape[64], wrapped[8];
-    uint32_t grid[3];
-    axis_texts(t, shape, wrapped, sizeof shape);
-    cli_cell_text(report, topo_spec(t));
-    cli_cell_uint(report, topo_chips(t), NULL);
-    cli_cell_uint(report, topo_links(t), NULL);
-    cli_cell_uint(report, m->diameter, NULL);
-    cli_cell_double(report, m->mean_hops, NULL);
-    cli_cell_array(report, m->axis_mean_hops, topo_has_ports(t) ? topo_axes(t) : 0, NULL);
-    cli_cell_double(report, m->bisection_bytes_per_s / 1e9, NULL);
-    cli_cell_text(report, m->is_bisection_exact ? "exact" : "upper bound");
-    cli_cell_double(report, m->all_to_all_bytes_per_s / 1e9, NULL);
-    cli_cell_text(report, shape);
-    cli_cell_text(report, wrapped);
-    cli_cell_uint(report, topo_chip_of(t) != NULL ? host_count(t, grid) : 0, NULL);
-    cli_cell_double(report, topo_default_link_rate(t) / 1e9, NULL);
-    cli_cell_double(report, sim_ps_to_us(topo_default_latency_ps(t)), NULL);
-}
-
-static enum sim_status describe(const struct request *q, const char *spec, cli_report *report,
-                                struct sim_error *err)
+static enum sim_status show(const struct output *o, const char *spec, struct sim_error *err)
 {
     topo *t;
-    SIM_TRY(topo_create(spec, &q->topology, err, &t));
+    SIM_TRY(topo_create(spec, &o->request->topology, err, &t));
     struct topo_metrics m = topo_metrics_of(t);
-    if (q->format == CLI_TEXT)
-        print_description(t, &m, &q->topology);
+    if (o->comparison != NULL)
+        cli_topo_comparison_add(o->comparison, t, &m);
+    else if (o->report != NULL)
+        cli_topo_row(o->report, t, &m);
     else
-        add_row(report, t, &m);
+        cli_topo_describe(t, &m, &o->request->topology);
     topo_destroy(t);
     return SIM_OK;
 }
 
+static enum sim_status show_all(const struct output *o, struct sim_error *err)
+{
+    const struct cli_topo_specs *specs = &o->request->specs;
+    for (uint32_t i = 0; i < specs->count; i++)
+        SIM_TRY(show(o, specs->spec[i], err));
+    return SIM_OK;
+}
+
+static enum sim_status compare(const struct request *q, struct sim_error *err)
+{
+    struct output o = {.request = q, .comparison = cli_topo_comparison_create()};
+    enum sim_status status = show_all(&o, err);
+    if (status == SIM_OK)
+        cli_topo_comparison_print(o.comparison, cli_routing_text(&q->topology), q->format);
+    cli_topo_comparison_destroy(o.comparison);
+    return status;
+}
+
+static enum sim_status tabulate(const struct request *q, struct sim_error *err)
+{
+    struct output o = {.request = q, .report = cli_report_create(cli_topo_columns)};
+    cli_meta_text(o.report, "version", PODSIM_VERSION);
+    cli_meta_text(o.report, "routing", cli_routing_text(&q->topology));
+    enum sim_status status = show_all(&o, err);
+    if (status == SIM_OK) cli_report_print(o.report, q->format, stdout);
+    cli_report_destroy(o.report);
+    return status;
+}
+
+static enum sim_status answer(const struct request *q, struct sim_error *err)
+{
+    if (q->is_availability)
+        return cli_goodput_print(&q->goodput, &q->specs, &q->topology, q->format, err);
+    if (q->is_comparison) return compare(q, err);
+    if (q->format != CLI_TEXT || q->specs.has_shapes) return tabulate(q, err);
+    return show_all(&(struct output){.request = q}, err);
+}
+
 enum sim_status cmd_topo(int argc, char **argv, struct sim_error *err)
 {
-    struct request q = {.topology = TOPO_OPTIONS_DEFAULT};
+    struct request q = {.topology = TOPO_OPTIONS_DEFAULT, .goodput.seed = 1};
     bool is_help;
-    SIM_TRY(cli_args_read(&command, argc, argv, take, &q, &is_help, err));
-    if (is_help) return SIM_OK;
-    if (q.spec_count == 0)
-        return sim_error_set(err, SIM_EUSAGE, "no topology given, as in podsim topo v5p:8x8x8");
-    cli_report *report = cli_report_create(columns);
-    cli_meta_text(report, "version", PODSIM_VERSION);
-    cli_meta_text(report, "routing", cli_routing_text(&q.topology));
-    enum sim_status status = SIM_OK;
-    for (uint32_t i = 0; i < q.spec_count && status == SIM_OK; i++)
-        status = describe(&q, q.spec[i], report, err);
-    if (status == SIM_OK && q.format != CLI_TEXT) cli_report_print(report, q.format, stdout);
-    cli_report_destroy(report);
+    enum sim_status status = cli_args_read(&command, argc, argv, take, &q, &is_help, err);
+    if (status == SIM_OK && !is_help) {
+        status = check(&q, err);
+        if (status == SIM_OK) status = answer(&q, err);
+    }
+    cli_topo_specs_release(&q.specs);
+    cli_goodput_release(&q.goodput);
     return status;
 }

@@ -6,9 +6,9 @@
  * them are up, p = a^16, since a slice is made of whole cubes. Slices of n cubes are then made from
  * the good cubes of a pod of m:
  *
- *     with optical switches      any n good cubes are a slice: floor(good / n) slices
- *     without                    a slice is a block of the pod's grid of cubes, cabled for good; its
- *                                corner lies at multiples of its sides, and all of it is good
+ *     with optical switches    any n good cubes are a slice: floor(good / n) slices
+ *     without                  a slice is a block of the pod's grid of cubes; its corner lies at
+ *                              multiples of its sides, and every cube of it is good
  *
  * Goodput is the expected share of the pod's chips that are in usable slices:
  *

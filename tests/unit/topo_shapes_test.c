@@ -1,4 +1,4 @@
-/* The slices of one size: lists by hand, and every shape of every preset against the slice rules. */
+/* The slices of one size: lists by hand, and every shape of every preset against the rules. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,0 +1,269 @@
+/*
+ * A topology as text, rows, and columns side by side.
+ */
+#include "cli/topo_report.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/quantity.h"
+#include "cli/common.h"
+#include "cli/version.h"
+
+static const char *four_digits(double value, char *buffer)
+{
+    snprintf(buffer, SIM_QUANTITY_TEXT, "%.4g", value);
+    return buffer;
+}
+
+/* ---- a description, or a row ---- */
+
+/* Text shows the columns with a heading, when shapes are listed. */
+const struct cli_column cli_topo_columns[] = {{"topology", "topology", true},
+                                              {"chips", "chips", false},
+                                              {"links", "links", false},
+                                              {"diameter", "diameter", false},
+                                              {"mean_hops", "mean hops", false},
+                                              {"axis_mean_hops", NULL, false},
+                                              {"bisection_gb_per_s", "bisection", false},
+                                              {"bisection_kind", NULL, true},
+                                              {"all_to_all_gb_per_s", "all-to-all", false},
+                                              {"axes", NULL, true},
+                                              {"wrapped_axes", "wraps", true},
+                                              {"hosts", "hosts", false},
+                                              {"link_gb_per_s", NULL, false},
+                                              {"latency_us", NULL, false},
+                                              {NULL, NULL, false}};
+
+static void axis_texts(const topo *t, char *shape, char *wrapped, size_t bytes)
+{
+    size_t at = 0, wrap_at = 0;
+    shape[0] = wrapped[0] = 0;
+    for (uint32_t a = 0; a < topo_axes(t); a++) {
+        at += (size_t)snprintf(shape + at, bytes - at, "%s%u", a > 0 ? "x" : "",
+                               topo_axis_size(t, a));
+        if (topo_has_ports(t) && topo_axis_is_wrapped(t, a))
+            wrap_at += (size_t)snprintf(wrapped + wrap_at, bytes - wrap_at, "%c", "xyzw"[a]);
+    }
+}
+
+/* Hosts of a slice: its shape in whole host blocks (a slice smaller than a host is one). */
+static uint64_t host_count(const topo *t, uint32_t grid[3])
+{
+    const struct topo_chip *chip = topo_chip_of(t);
+    uint64_t hosts = 1;
+    for (uint32_t a = 0; a < 3; a++) {
+        uint32_t size = a < topo_axes(t) ? topo_axis_size(t, a) : 1;
+        grid[a] = chip != NULL ? (size + chip->host[a] - 1) / chip->host[a] : 0;
+        hosts *= grid[a];
+    }
+    return hosts;
+}
+
+void cli_topo_describe(const topo *t, const struct topo_metrics *m, const struct topo_options *o)
+{
+    char shape[64], wrapped[8], a[SIM_QUANTITY_TEXT], b[SIM_QUANTITY_TEXT], c[SIM_QUANTITY_TEXT];
+    const struct topo_chip *chip = topo_chip_of(t);
+    axis_texts(t, shape, wrapped, sizeof shape);
+    printf("%s\n", topo_spec(t));
+    printf("  chips          %s%s", sim_count_format(topo_chips(t), a),
+           topo_has_ports(t) ? "" : "\n");
+    if (topo_has_ports(t))
+        printf(" (%s, %s%s)\n", shape, wrapped[0] != 0 ? "wrapped: " : "no axis wraps", wrapped);
+    if (chip != NULL) {
+        uint32_t grid[3];
+        uint64_t hosts = host_count(t, grid);
+        printf("  chip           %s, hosts of %ux%ux%u chips: %s (%ux%ux%u)\n", chip->full_name,
+               chip->host[0], chip->host[1], chip->host[2], sim_count_format(hosts, a), grid[0],
+               grid[1], grid[2]);
+    }
+    printf("  links          %s one-way, %s each, %s a hop, routing %s\n",
+           sim_count_format(topo_links(t), a), sim_rate_format(topo_default_link_rate(t), b),
+           sim_time_format(topo_default_latency_ps(t), c), cli_routing_text(o));
+    printf("  diameter       %u hops, mean %.4g", m->diameter, m->mean_hops);
+    for (uint32_t i = 0; i < topo_axes(t) && topo_has_ports(t); i++)
+        printf("%s%c %.4g", i == 0 ? " (" : ", ", "xyzw"[i], m -> axis_mean_hops[i]);
+    printf("%s\n", topo_has_ports(t) ? ")" : "");
+    printf("  bisection      %s one way (%s)\n", sim_rate_format(m->bisection_bytes_per_s, a),
+           m->is_bisection_exact ? "exact" : "upper bound");
+    if (m->all_to_all_bytes_per_s > 0)
+        printf("  all-to-all     %s a chip, evenly to all, fills the busiest link\n",
+               sim_rate_format(m->all_to_all_bytes_per_s, a));
+    printf("  numbering      chip id = x + X (y + Y (z ...)), ids 0 to %s\n",
+           sim_count_format(topo_chips(t) - 1, a));
+}
+
+void cli_topo_row(cli_report *report, const topo *t, const struct topo_metrics *m)
+{
+    char shape[64], wrapped[8], text[SIM_QUANTITY_TEXT];
+    uint32_t grid[3];
+    axis_texts(t, shape, wrapped, sizeof shape);
+    cli_cell_text(report, topo_spec(t));
+    cli_cell_uint(report, topo_chips(t), sim_count_format(topo_chips(t), text));
+    cli_cell_uint(report, topo_links(t), sim_count_format(topo_links(t), text));
+    cli_cell_uint(report, m->diameter, NULL);
+    cli_cell_double(report, m->mean_hops, four_digits(m->mean_hops, text));
+    cli_cell_array(report, m->axis_mean_hops, topo_has_ports(t) ? topo_axes(t) : 0, NULL);
+    cli_cell_double(report, m->bisection_bytes_per_s / 1e9,
+                    sim_rate_format(m->bisection_bytes_per_s, text));
+    cli_cell_text(report, m->is_bisection_exact ? "exact" : "upper bound");
+    cli_cell_double(report, m->all_to_all_bytes_per_s / 1e9,
+                    sim_rate_format(m->all_to_all_bytes_per_s, text));
+    cli_cell_text(report, shape);
+    cli_cell_text(report, wrapped);
+    uint64_t hosts = topo_chip_of(t) != NULL ? host_count(t, grid) : 0;
+    cli_cell_uint(report, hosts, sim_count_format(hosts, text));
+    cli_cell_double(report, topo_default_link_rate(t) / 1e9, NULL);
+    cli_cell_double(report, sim_ps_to_us(topo_default_latency_ps(t)), NULL);
+}
+
+/* ---- side by side ---- */
+
+enum measure_kind { COUNT, NUMBER, RATE, TIME };
+
+/* In the order of measure_values(); the keys are those of cli_topo_columns where both have them. */
+static const struct measure {
+    const char *key, *ratio_key, *label;
+    enum measure_kind kind; /* RATE in GB/s, TIME in us */
+} measures[] = {
+    {"chips", "chips_ratio", "chips", COUNT},
+    {"links", "links_ratio", "links, one-way", COUNT},
+    {"link_gb_per_s", "link_ratio", "each link", RATE},
+    {"latency_us", "latency_ratio", "a hop", TIME},
+    {"diameter", "diameter_ratio", "diameter, hops", COUNT},
+    {"mean_hops", "mean_hops_ratio", "mean hops", NUMBER},
+    {"bisection_gb_per_s", "bisection_ratio", "bisection", RATE},
+    {"bisection_per_chip_gb_per_s", "bisection_per_chip_ratio", "bisection per chip", RATE},
+    {"all_to_all_gb_per_s", "all_to_all_ratio", "all-to-all per chip", RATE},
+};
+#define MEASURES (sizeof measures / sizeof measures[0])
+
+struct side {
+    char *spec;
+    bool is_bisection_exact;
+    double value[MEASURES];
+};
+
+struct cli_topo_comparison {
+    struct side *side;
+    uint32_t count, capacity;
+};
+
+cli_topo_comparison *cli_topo_comparison_create(void)
+{
+    return SIM_NEW(cli_topo_comparison, 1);
+}
+
+void cli_topo_comparison_destroy(cli_topo_comparison *c)
+{
+    if (c == NULL) return;
+    for (uint32_t i = 0; i < c->count; i++)
+        sim_free(c->side[i].spec);
+    sim_free(c->side);
+    sim_free(c);
+}
+
+void cli_topo_comparison_add(cli_topo_comparison *c, const topo *t, const struct topo_metrics *m)
+{
+    struct side s = {.spec = sim_strdup(topo_spec(t)),
+                     .is_bisection_exact = m->is_bisection_exact,
+                     .value = {topo_chips(t), topo_links(t), topo_default_link_rate(t) / 1e9,
+                               sim_ps_to_us(topo_default_latency_ps(t)), m->diameter, m->mean_hops,
+                               m->bisection_bytes_per_s / 1e9,
+                               m->bisection_bytes_per_s / 1e9 / topo_chips(t),
+                               m->all_to_all_bytes_per_s / 1e9}};
+    SIM_GROW(c->side, c->capacity, c->count + 1);
+    c->side[c->count++] = s;
+}
+
+static void value_cell(cli_report *report, const struct measure *measure, double value)
+{
+    char text[SIM_QUANTITY_TEXT];
+    switch (measure->kind) {
+    case COUNT:
+        cli_cell_uint(report, (uint64_t)value, sim_count_format((uint64_t)value, text));
+        break;
+    case NUMBER:
+        cli_cell_double(report, value, four_digits(value, text));
+        break;
+    case RATE:
+        cli_cell_double(report, value, value > 0 ? sim_rate_format(value * 1e9, text) : "0");
+        break;
+    case TIME:
+        cli_cell_double(report, value, sim_time_format((sim_ps)(value * 1e6 + 0.5), text));
+        break;
+    }
+}
+
+static void ratio_cell(cli_report *report, double value, double first)
+{
+    char text[SIM_QUANTITY_TEXT];
+    if (first > 0)
+        cli_cell_double(report, value / first, four_digits(value / first, text));
+    else
+        cli_cell_text(report, "");
+}
+
+static void print_report(cli_report *report, const char *routing, enum cli_format format)
+{
+    cli_meta_text(report, "version", PODSIM_VERSION);
+    cli_meta_text(report, "routing", routing);
+    cli_report_print(report, format, stdout);
+    cli_report_destroy(report);
+}
+
+/* A line per measure: the first topology, then each other one with its ratio. */
+static void print_lines(const cli_topo_comparison *c, const char *routing)
+{
+    struct cli_column *columns = SIM_NEW(struct cli_column, 2 * c->count + 1);
+    columns[0] = (struct cli_column){"measure", "", true};
+    for (uint32_t i = 0; i < c->count; i++) {
+        columns[i == 0 ? 1 : 2 * i] = (struct cli_column){"value", c->side[i].spec, false};
+        if (i > 0) columns[2 * i + 1] = (struct cli_column){"ratio", "ratio", false};
+    }
+    cli_report *report = cli_report_create(columns);
+    for (size_t k = 0; k < MEASURES; k++) {
+        cli_cell_text(report, measures[k].label);
+        for (uint32_t i = 0; i < c->count; i++) {
+            value_cell(report, &measures[k], c->side[i].value[k]);
+            if (i > 0) ratio_cell(report, c->side[i].value[k], c->side[0].value[k]);
+        }
+    }
+    for (uint32_t i = 0; i < c->count; i++)
+        if (!c->side[i].is_bisection_exact)
+            cli_note(report, "the bisection of %s is an upper bound", c->side[i].spec);
+    print_report(report, routing, CLI_TEXT);
+    sim_free(columns);
+}
+
+/* A row per topology. */
+static void print_rows(const cli_topo_comparison *c, const char *routing, enum cli_format format)
+{
+    struct cli_column columns[2 * MEASURES + 3] = {{"topology", NULL, true}};
+    for (size_t k = 0; k < MEASURES; k++) {
+        columns[2 * k + 1].key = measures[k].key;
+        columns[2 * k + 2].key = measures[k].ratio_key;
+    }
+    columns[2 * MEASURES + 1].key = "bisection_kind";
+    cli_report *report = cli_report_create(columns);
+    for (uint32_t i = 0; i < c->count; i++) {
+        cli_cell_text(report, c->side[i].spec);
+        for (size_t k = 0; k < MEASURES; k++) {
+            value_cell(report, &measures[k], c->side[i].value[k]);
+            ratio_cell(report, c->side[i].value[k], c->side[0].value[k]);
+        }
+        cli_cell_text(report, c->side[i].is_bisection_exact ? "exact" : "upper bound");
+    }
+    print_report(report, routing, format);
+}
+
+void cli_topo_comparison_print(const cli_topo_comparison *c, const char *routing,
+                               enum cli_format format)
+{
+    assert(c->count > 0);
+    if (format == CLI_TEXT)
+        print_lines(c, routing);
+    else
+        print_rows(c, routing, format);
+}
