@@ -21,7 +21,6 @@
 
 #define PATHS_MAX   64
 #define UNREACHABLE UINT16_MAX
-#define NODES_MAX   20000 /* 800 MB of hop counts */
 
 void topo_edges_add(struct topo_edges *edges, topo_node_id a, topo_node_id b, double bytes_per_s,
                     sim_ps latency_ps, enum topo_link_kind kind)
@@ -152,20 +151,20 @@ static void walk_on(struct walk *w, topo_node_id node, uint32_t paths, double sh
     }
 }
 
-static void ecmp_route(const topo *t, topo_chip_id src, topo_chip_id dst, struct topo_paths *paths)
+void topo_ecmp_route(const topo *t, topo_chip_id src, topo_chip_id dst, struct topo_paths *paths)
 {
     struct walk w = {.t = t, .src = src, .dst = dst, .paths = paths};
     topo_paths_reset(paths);
     walk_on(&w, src, PATHS_MAX, 1);
 }
 
-static uint32_t graph_distance(const topo *t, topo_chip_id src, topo_chip_id dst)
+uint32_t topo_ecmp_distance(const topo *t, topo_chip_id src, topo_chip_id dst)
 {
     return hops_from(t, src)[dst];
 }
 
 /* One channel per hop of the longest path. */
-static const struct topo_routing ecmp = {"ecmp", ecmp_route, graph_distance, 0, NULL};
+static const struct topo_routing ecmp = {"ecmp", topo_ecmp_route, topo_ecmp_distance, 0, NULL};
 
 enum sim_status topo_graph_build(topo *t, struct topo_edges *edges, uint32_t chips,
                                  uint32_t switches, struct sim_error *err)
@@ -173,12 +172,12 @@ enum sim_status topo_graph_build(topo *t, struct topo_edges *edges, uint32_t chi
     char nodes[SIM_QUANTITY_TEXT];
     uint64_t all = (uint64_t)chips + switches;
     t->routing = &ecmp;
-    if (all > NODES_MAX) {
+    if (all > TOPO_GRAPH_NODES_MAX) {
         sim_free(edges->edge);
         *edges = (struct topo_edges){0};
         return sim_error_set(err, SIM_ERESOURCE,
                              "topology %s has %s chips and switches, graphs may have %d", t->spec,
-                             sim_count_format(all, nodes), NODES_MAX);
+                             sim_count_format(all, nodes), TOPO_GRAPH_NODES_MAX);
     }
     SIM_TRY(topo_edges_build(t, edges, chips, switches, err));
     t->hops_to = SIM_NEW(uint16_t, (size_t)t->nodes * t->nodes);

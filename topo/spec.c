@@ -1,15 +1,19 @@
 /*
- * Spec strings: NAME:SHAPE[,KEY=VALUE...].
+ * Spec strings:
  *
- * NAME is a chip preset or a family. The spec is kept as it was read, so that it prints back
- * unchanged.
+ *     NAME:SHAPE[*SLICES][,KEY=VALUE...]     NAME is a chip preset or a family
+ *     SPEC*SPEC...                           a product; options belong to the factor they follow
+ *
+ * The spec is kept as it was read, so that it prints back unchanged.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/quantity.h"
 #include "base/yaml.h"
+#include "topo/fabric_internal.h"
 #include "topo/topo_internal.h"
 
 /* Of a bare "torus:4": the one-way payload rate of a v4 link and about one hop of the TPU
@@ -19,8 +23,128 @@
 /* Paths of millions of hops must stay within 64 bits of picoseconds. */
 #define LATENCY_MAX_PS SIM_PS_PER_S
 
-static const char *const names[] = {"torus", "mesh", "ring", "full", "v2",  "v3", "v4",
-                                    "v5e",   "v5p",  "v6e",  "v7",   "v8t", NULL};
+/* ---- families ---- */
+
+enum key {
+    LINK,
+    LATENCY,
+    OPTICAL,
+    TWISTED,
+    DCN,
+    DCN_LATENCY,
+    SPINES,
+    OVERSUBSCRIPTION,
+    CHIPS,
+    GLOBAL,
+    GROUPS,
+    DOMAIN,
+    RAIL,
+    KEYS
+};
+
+static const struct {
+    const char *name, *form; /* how errors show it */
+} keys[KEYS] = {
+    [LINK] = {"link", "link=RATE"},
+    [LATENCY] = {"latency", "latency=TIME"},
+    [OPTICAL] = {"optical", "optical=TIME"},
+    [TWISTED] = {"twisted", "twisted"},
+    [DCN] = {"dcn", "dcn=RATE"},
+    [DCN_LATENCY] = {"dcn-latency", "dcn-latency=TIME"},
+    [SPINES] = {"spines", "spines=COUNT"},
+    [OVERSUBSCRIPTION] = {"oversubscription", "oversubscription=RATIO"},
+    [CHIPS] = {"chips", "chips=COUNT"},
+    [GLOBAL] = {"global", "global=COUNT"},
+    [GROUPS] = {"groups", "groups=COUNT"},
+    [DOMAIN] = {"domain", "domain=RATE"},
+    [RAIL] = {"rail", "rail=RATE"},
+};
+
+#define KEY(key)   (UINT32_C(1) << (key))
+#define PLAIN_KEYS (KEY(LINK) | KEY(LATENCY))
+#define TORUS_KEYS (PLAIN_KEYS | KEY(OPTICAL) | KEY(TWISTED))
+#define SLICE_KEYS (KEY(DCN) | KEY(DCN_LATENCY)) /* of several slices */
+
+/* What stands before the colon, chips aside; what follows it, and what may follow that. */
+struct family {
+    const char *name;
+    uint32_t least_axes, most_axes;
+    const char *example;
+    uint32_t keys;
+    bool has_slices; /* may be one of several slices */
+    enum sim_status (*build)(topo *t, const struct topo_fabric *f, struct sim_error *err);
+};
+
+static enum sim_status torus_build(topo *t, const struct topo_fabric *f, struct sim_error *err);
+static enum sim_status mesh_build(topo *t, const struct topo_fabric *f, struct sim_error *err);
+static enum sim_status full_build(topo *t, const struct topo_fabric *f, struct sim_error *err);
+static enum sim_status preset_build(topo *t, const struct topo_fabric *f, struct sim_error *err);
+
+static const struct family families[] = {
+    {"torus", 1, 4, "torus:4x4x8", TORUS_KEYS, true, torus_build},
+    {"mesh", 1, 4, "mesh:4x4", TORUS_KEYS, true, mesh_build},
+    {"ring", 1, 1, "ring:8", TORUS_KEYS, true, torus_build},
+    {"full", 1, 1, "full:8", TORUS_KEYS, false, full_build},
+    {"hypercube", 1, 1, "hypercube:4", PLAIN_KEYS, false, topo_hypercube_build},
+    {"switch", 1, 1, "switch:8", PLAIN_KEYS, false, topo_switch_build},
+    {"clos", 2, 2, "clos:4x8,spines=4,oversubscription=2",
+     PLAIN_KEYS | KEY(SPINES) | KEY(OVERSUBSCRIPTION), false, topo_clos_build},
+    {"fat-tree", 1, 1, "fat-tree:4", PLAIN_KEYS, false, topo_fat_tree_build},
+    {"dragonfly", 1, 1, "dragonfly:4,chips=2,global=2",
+     PLAIN_KEYS | KEY(CHIPS) | KEY(GLOBAL) | KEY(GROUPS), false, topo_dragonfly_build},
+    {"hyperx", 1, 3, "hyperx:4x4,chips=4", PLAIN_KEYS | KEY(CHIPS), false, topo_hyperx_build},
+    {"rail", 2, 2, "rail:4x8,domain=450GB/s,rail=400Gbit/s", KEY(LATENCY) | KEY(DOMAIN) | KEY(RAIL),
+     false, topo_rail_build},
+    {"dgx-a100", 1, 1, "dgx-a100:4", KEY(LATENCY) | KEY(DOMAIN) | KEY(RAIL), false,
+     topo_dgx_a100_build},
+    {"dgx-h100", 1, 1, "dgx-h100:4", KEY(LATENCY) | KEY(DOMAIN) | KEY(RAIL), false,
+     topo_dgx_h100_build},
+};
+#define FAMILIES (sizeof families / sizeof families[0])
+
+/* Axes are the generation's to check. */
+static const struct family chip_family = {"chip",     1,    4,           "v5p:8x8x8",
+                                          TORUS_KEYS, true, preset_build};
+
+static const struct family *family_find(const char *name)
+{
+    for (size_t i = 0; i < FAMILIES; i++)
+        if (strcmp(name, families[i].name) == 0) return &families[i];
+    return topo_chip_find(name) != NULL ? &chip_family : NULL;
+}
+
+/* Nothing of this name: the nearest one, or all there are. */
+static enum sim_status unknown_name(const topo *t, const char *name, struct sim_error *err)
+{
+    uint32_t chips;
+    const struct topo_chip *chip = topo_chip_presets(&chips);
+    const char **all = SIM_NEW(const char *, FAMILIES + chips + 1), *near;
+    char text[256] = "";
+    size_t at = 0;
+    for (size_t i = 0; i < FAMILIES + chips; i++) {
+        all[i] = i < FAMILIES ? families[i].name : chip[i - FAMILIES].name;
+        at += (size_t)snprintf(text + at, sizeof text - at, " %s", all[i]);
+    }
+    near = sim_nearest_name(name, all);
+    sim_free(all);
+    if (near != NULL)
+        return sim_error_set(err, SIM_EDATA,
+                             "unknown topology \"%s\" in \"%s\", did you mean \"%s\"?", name,
+                             t->spec, near);
+    return sim_error_set(err, SIM_EDATA, "unknown topology \"%s\", want one of%s", name, text);
+}
+
+/* ---- parts of a spec ---- */
+
+/* A spec being read. */
+struct reading {
+    topo *t;
+    const struct topo_options *options;
+    const struct family *family;
+    struct topo_fabric fabric;
+    uint32_t seen;   /* keys */
+    uint32_t slices; /* 0: no "*" */
+};
 
 static enum sim_status parse_shape(topo *t, char *text, struct sim_error *err)
 {
@@ -69,38 +193,142 @@ static enum sim_status twist(topo *t, struct sim_error *err)
     return SIM_OK;
 }
 
-/* One KEY=VALUE or "twisted"; `seen` has a bit per key met before. */
-static enum sim_status parse_option(topo *t, const char *text, uint32_t *seen,
-                                    struct sim_error *err)
+/* "link=RATE, latency=TIME or twisted": the keys this spec may have. */
+static void list_keys(uint32_t allowed, char *text, size_t bytes)
 {
-    static const char *const keys[] = {"link", "latency", "optical", "twisted"};
-    enum { LINK, LATENCY, OPTICAL, TWISTED, KEYS };
-    const char *value = strchr(text, '=');
-    size_t key_bytes = value == NULL ? strlen(text) : (size_t)(value - text);
-    uint32_t key = 0;
-    while (key < KEYS &&
-           (strlen(keys[key]) != key_bytes || strncmp(text, keys[key], key_bytes) != 0))
-        key++;
-    if (key == KEYS || (key == TWISTED) != (value == NULL))
-        return sim_error_set(err, SIM_EDATA,
-                             "topology %s: unknown part \"%s\", want link=RATE, latency=TIME, "
-                             "optical=TIME or twisted",
-                             t->spec, text);
-    if (*seen & 1u << key)
-        return sim_error_set(err, SIM_EDATA, "topology %s: %s is given twice", t->spec, keys[key]);
-    *seen |= 1u << key;
-    if (key == TWISTED) return twist(t, err);
-    struct sim_error why = {0};
-    enum sim_status status = SIM_OK;
-    if (key == LINK) status = sim_rate_parse(value + 1, &why, &t->link_bytes_per_s);
-    if (key == LATENCY) status = sim_time_parse(value + 1, &why, &t->latency_ps);
-    if (key == OPTICAL) status = sim_time_parse(value + 1, &why, &t->optical_latency_ps);
-    if (status == SIM_OK) return SIM_OK;
-    return sim_error_set(err, SIM_EDATA, "topology %s: %s", t->spec, why.text);
+    size_t at = 0;
+    for (uint32_t key = 0; key < KEYS; key++) {
+        if (!(allowed & KEY(key))) continue;
+        bool is_last = allowed >> key == 1;
+        at += (size_t)snprintf(text + at, bytes - at, "%s%s",
+                               at == 0   ? ""
+                               : is_last ? " or "
+                                         : ", ",
+                               keys[key].form);
+    }
 }
 
-static enum sim_status preset_build(topo *t, struct sim_error *err)
+static enum sim_status find_key(const struct reading *r, const char *text, enum key *out,
+                                struct sim_error *err)
 {
+    char wanted[160];
+    const topo *t = r->t;
+    uint32_t allowed = r->family->keys | (r->slices > 0 ? SLICE_KEYS : 0), key = 0;
+    const char *value = strchr(text, '=');
+    size_t bytes = value == NULL ? strlen(text) : (size_t)(value - text);
+    while (key < KEYS &&
+           (strlen(keys[key].name) != bytes || strncmp(text, keys[key].name, bytes) != 0))
+        key++;
+    if (key < KEYS && KEY(key) & SLICE_KEYS & ~allowed)
+        return sim_error_set(err, SIM_EDATA,
+                             "topology %s: %s is of several slices, as in v5p:4x4x4*2", t->spec,
+                             keys[key].name);
+    if (key == KEYS || !(allowed & KEY(key)) || (key == TWISTED) != (value == NULL)) {
+        list_keys(allowed, wanted, sizeof wanted);
+        return sim_error_set(err, SIM_EDATA, "topology %s: unknown part \"%s\", want %s", t->spec,
+                             text, wanted);
+    }
+    if (r->seen & KEY(key))
+        return sim_error_set(err, SIM_EDATA, "topology %s: %s is given twice", t->spec,
+                             keys[key].name);
+    *out = (enum key)key;
+    return SIM_OK;
+}
+
+static enum sim_status parse_count(const char *text, struct sim_error *err, uint32_t *out)
+{
+    uint64_t count = 0;
+    SIM_TRY(sim_count_parse(text, 1, TOPO_NONE - 1, err, &count));
+    *out = (uint32_t)count;
+    return SIM_OK;
+}
+
+/* "2", "1.5" or "2:1". */
+static enum sim_status parse_ratio(const char *text, struct sim_error *err, double *out)
+{
+    char *end;
+    double ratio = strtod(text, &end);
+    bool is_number = *text >= '0' && *text <= '9' && text[1] != 'x' && text[1] != 'X';
+    if (!is_number || (*end != 0 && strcmp(end, ":1") != 0) || !(ratio >= 1 && ratio <= 1000))
+        return sim_error_set(err, SIM_EDATA,
+                             "oversubscription \"%s\" is no ratio from 1 to 1000, as in 2 or 2:1",
+                             text);
+    *out = ratio;
+    return SIM_OK;
+}
+
+static enum sim_status parse_value(struct reading *r, enum key key, const char *text,
+                                   struct sim_error *err)
+{
+    switch (key) {
+    case LINK:
+        return sim_rate_parse(text, err, &r->t->link_bytes_per_s);
+    case LATENCY:
+        return sim_time_parse(text, err, &r->t->latency_ps);
+    case OPTICAL:
+        return sim_time_parse(text, err, &r->t->optical_latency_ps);
+    case DCN:
+        return sim_rate_parse(text, err, &r->fabric.dcn_bytes_per_s);
+    case DCN_LATENCY:
+        return sim_time_parse(text, err, &r->fabric.dcn_latency_ps);
+    case SPINES:
+        return parse_count(text, err, &r->fabric.spines);
+    case OVERSUBSCRIPTION:
+        return parse_ratio(text, err, &r->fabric.oversubscription);
+    case CHIPS:
+        return parse_count(text, err, &r->fabric.chips);
+    case GLOBAL:
+        return parse_count(text, err, &r->fabric.global);
+    case GROUPS:
+        return parse_count(text, err, &r->fabric.groups);
+    case DOMAIN:
+        return sim_rate_parse(text, err, &r->fabric.domain_bytes_per_s);
+    default:
+        assert(key == RAIL);
+        return sim_rate_parse(text, err, &r->fabric.rail_bytes_per_s);
+    }
+}
+
+/* One KEY=VALUE or "twisted". */
+static enum sim_status parse_option(struct reading *r, const char *text, struct sim_error *err)
+{
+    enum key key = KEYS;
+    struct sim_error why = {0};
+    SIM_TRY(find_key(r, text, &key, err));
+    r->seen |= KEY(key);
+    if (key == TWISTED) return twist(r->t, err);
+    if (parse_value(r, key, strchr(text, '=') + 1, &why) == SIM_OK) return SIM_OK;
+    return sim_error_set(err, SIM_EDATA, "topology %s: %s", r->t->spec, why.text);
+}
+
+/* What follows the shape, cut up, and what the caller's options say instead. */
+static enum sim_status parse_options(struct reading *r, char *option, struct sim_error *err)
+{
+    topo *t = r->t;
+    const struct topo_options *o = r->options;
+    while (option != NULL) {
+        char *next = strchr(option, ',');
+        if (next != NULL) *next++ = 0;
+        SIM_TRY(parse_option(r, option, err));
+        option = next;
+    }
+    if (o->link_bytes_per_s > 0)
+        t->link_bytes_per_s = r->fabric.domain_bytes_per_s = r->fabric.rail_bytes_per_s =
+            o->link_bytes_per_s;
+    if (o->latency_ps >= 0) t->latency_ps = t->optical_latency_ps = o->latency_ps;
+    if (t->optical_latency_ps < 0) t->optical_latency_ps = t->latency_ps;
+    if (t->latency_ps > LATENCY_MAX_PS || t->optical_latency_ps > LATENCY_MAX_PS ||
+        r->fabric.dcn_latency_ps > LATENCY_MAX_PS)
+        return sim_error_set(err, SIM_EDATA, "topology %s: a hop's latency is over 1 s", t->spec);
+    t->tie = o->tie;
+    return SIM_OK;
+}
+
+/* ---- building ---- */
+
+static enum sim_status preset_build(topo *t, const struct topo_fabric *f, struct sim_error *err)
+{
+    (void)f;
     if (t->grid.axes != t->chip->axes)
         return sim_error_set(err, SIM_EDATA,
                              "%s has a shape of %u axes, want %u: %s slices are %uD", t->spec,
@@ -121,50 +349,115 @@ static enum sim_status preset_build(topo *t, struct sim_error *err)
     return has_cubes ? topo_slice_build(t, err) : topo_torus_build(t, err);
 }
 
-static enum sim_status family_build(topo *t, const char *name, struct sim_error *err)
+static enum sim_status torus_build(topo *t, const struct topo_fabric *f, struct sim_error *err)
 {
-    if (t->chip != NULL) return preset_build(t, err);
-    bool is_torus = strcmp(name, "torus") == 0, is_ring = strcmp(name, "ring") == 0;
-    if (topo_is_twisted(t) && !is_torus)
-        return sim_error_set(err, SIM_EDATA, "topology %s: only a torus can be twisted", t->spec);
-    if (is_torus || is_ring || strcmp(name, "mesh") == 0) {
-        if (is_ring && t->grid.axes != 1)
-            return sim_error_set(err, SIM_EDATA, "topology %s: a ring has one size, as in ring:8",
-                                 t->spec);
-        for (uint32_t a = 0; a < t->grid.axes; a++)
-            t->grid.is_wrapped[a] = (is_torus || is_ring) && t->grid.size[a] > 1;
-        return topo_torus_build(t, err);
-    }
-    if (strcmp(name, "full") == 0) {
-        if (t->grid.axes != 1)
-            return sim_error_set(err, SIM_EDATA,
-                                 "topology %s: a full mesh has one size, as in full:8", t->spec);
-        return topo_full_build(t, err);
-    }
-    assert(false); /* check_name() knows the rest */
-    return SIM_EINTERNAL;
+    (void)f;
+    for (uint32_t a = 0; a < t->grid.axes; a++)
+        t->grid.is_wrapped[a] = t->grid.size[a] > 1;
+    return topo_torus_build(t, err);
 }
 
-static enum sim_status check_name(const topo *t, const char *name, struct sim_error *err)
+static enum sim_status mesh_build(topo *t, const struct topo_fabric *f, struct sim_error *err)
 {
-    for (int i = 0; names[i] != NULL; i++)
-        if (strcmp(name, names[i]) == 0) return SIM_OK;
-    const char *near = sim_nearest_name(name, names);
-    if (near != NULL)
-        return sim_error_set(err, SIM_EDATA,
-                             "unknown topology \"%s\" in \"%s\", did you mean \"%s\"?", name,
-                             t->spec, near);
+    (void)f;
+    if (topo_is_twisted(t))
+        return sim_error_set(err, SIM_EDATA, "topology %s: only a torus can be twisted", t->spec);
+    return topo_torus_build(t, err);
+}
+
+static enum sim_status full_build(topo *t, const struct topo_fabric *f, struct sim_error *err)
+{
+    (void)f;
+    return topo_full_build(t, err);
+}
+
+static enum sim_status build(struct reading *r, struct sim_error *err)
+{
+    topo *t = r->t;
+    if (r->slices <= 1) return r->family->build(t, &r->fabric, err);
+    t->factor = SIM_NEW(topo *, 1);
+    topo *slice = t->factor[0] = SIM_NEW(topo, 1);
+    t->factors = 1;
+    *slice = *t;
+    slice->spec = sim_strdup(t->spec);
+    slice->factor = NULL;
+    slice->factors = 0;
+    SIM_TRY(r->family->build(slice, &r->fabric, err));
+    return topo_multislice_build(t, r->slices, &r->fabric, err);
+}
+
+static enum sim_status check_axes(const topo *t, const struct family *f, struct sim_error *err)
+{
+    if (t->grid.axes >= f->least_axes && t->grid.axes <= f->most_axes) return SIM_OK;
+    if (f->most_axes == 1)
+        return sim_error_set(err, SIM_EDATA, "topology %s: a %s has one size, as in %s", t->spec,
+                             strcmp(f->name, "full") == 0 ? "full mesh" : f->name, f->example);
     return sim_error_set(
-        err, SIM_EDATA,
-        "unknown topology \"%s\" in \"%s\", want torus, mesh, ring, full or a chip "
-        "(v2 v3 v4 v5e v5p v6e v7 v8t)",
-        name, t->spec);
+        err, SIM_EDATA, "topology %s has a shape of %u numbers, want %u%s, as in %s", t->spec,
+        t->grid.axes, f->least_axes, f->most_axes > f->least_axes ? " or more" : "", f->example);
+}
+
+/* ---- several slices, and products ---- */
+
+/* Cuts "*2" off a shape. */
+static enum sim_status parse_slices(struct reading *r, char *shape, struct sim_error *err)
+{
+    struct sim_error why = {0};
+    uint64_t slices = 0;
+    char *star = strchr(shape, '*');
+    if (star == NULL) return SIM_OK;
+    *star++ = 0;
+    if (!r->family->has_slices)
+        return sim_error_set(err, SIM_EDATA,
+                             "topology %s: several slices are of tori, meshes, rings and chips; a "
+                             "product's factor is such as *ring:8",
+                             r->t->spec);
+    if (sim_count_parse(star, 1, TOPO_NONE - 1, &why, &slices) != SIM_OK)
+        return sim_error_set(err, SIM_EDATA,
+                             "topology %s: found \"*%s\", want a number of slices, 1 or more, or "
+                             "a factor such as *ring:8",
+                             r->t->spec, star);
+    r->slices = (uint32_t)slices;
+    return SIM_OK;
+}
+
+static bool is_product(const char *text)
+{
+    const char *star = strchr(text, '*');
+    return star != NULL && strchr(star, ':') != NULL;
+}
+
+/* Every factor is a spec with options of its own. */
+static enum sim_status parse_product(struct reading *r, char *text, struct sim_error *err)
+{
+    topo *t = r->t;
+    const struct topo_options own = {.link_bytes_per_s = r->options->link_bytes_per_s,
+                                     .latency_ps = r->options->latency_ps,
+                                     .tie = r->options->tie};
+    t->factor = SIM_NEW(topo *, TOPO_AXES_MAX);
+    for (char *factor = text; factor != NULL;) {
+        char *next = strchr(factor, '*');
+        if (next != NULL) *next++ = 0;
+        if (t->factors == TOPO_AXES_MAX)
+            return sim_error_set(err, SIM_EDATA, "topology %s has more than %d factors", t->spec,
+                                 TOPO_AXES_MAX);
+        SIM_TRY(topo_create(factor, &own, err, &t->factor[t->factors]));
+        t->factors++;
+        if (t->factor[t->factors - 1]->chip != NULL || topo_is_twisted(t->factor[t->factors - 1]))
+            return sim_error_set(err, SIM_EDATA,
+                                 "topology %s: %s is no factor of a product, want plain tori, "
+                                 "meshes and fabrics",
+                                 t->spec, factor);
+        factor = next;
+    }
+    return topo_product_build(t, err);
 }
 
 /* `text` is a copy that may be cut up. */
-static enum sim_status parse(topo *t, char *text, const struct topo_options *options,
-                             struct sim_error *err)
+static enum sim_status parse(struct reading *r, char *text, struct sim_error *err)
 {
+    topo *t = r->t;
+    if (is_product(text)) return parse_product(r, text, err);
     char *shape = strchr(text, ':');
     if (shape == NULL)
         return sim_error_set(
@@ -172,30 +465,18 @@ static enum sim_status parse(topo *t, char *text, const struct topo_options *opt
             t->spec);
     *shape++ = 0;
     t->chip = topo_chip_find(text);
-    SIM_TRY(check_name(t, text, err));
-    if (strchr(shape, '*') != NULL)
-        return sim_error_set(err, SIM_EDATA, "topology %s: several slices (*) are not there yet",
-                             t->spec);
+    r->family = family_find(text);
+    if (r->family == NULL) return unknown_name(t, text, err);
     t->link_bytes_per_s = t->chip != NULL ? t->chip->link_bytes_per_s : DEFAULT_LINK_BYTES_PER_S;
     t->latency_ps = t->chip != NULL ? t->chip->hop_latency_ps : DEFAULT_LATENCY_PS;
+    t->optical_latency_ps = r->fabric.dcn_latency_ps = -1; /* unless said */
     char *option = strchr(shape, ',');
     if (option != NULL) *option++ = 0;
+    SIM_TRY(parse_slices(r, shape, err));
     SIM_TRY(parse_shape(t, shape, err));
-    uint32_t seen = 0;
-    t->optical_latency_ps = -1; /* as the others, unless said */
-    while (option != NULL) {
-        char *next = strchr(option, ',');
-        if (next != NULL) *next++ = 0;
-        SIM_TRY(parse_option(t, option, &seen, err));
-        option = next;
-    }
-    if (options->link_bytes_per_s > 0) t->link_bytes_per_s = options->link_bytes_per_s;
-    if (options->latency_ps >= 0) t->latency_ps = t->optical_latency_ps = options->latency_ps;
-    if (t->optical_latency_ps < 0) t->optical_latency_ps = t->latency_ps;
-    if (t->latency_ps > LATENCY_MAX_PS || t->optical_latency_ps > LATENCY_MAX_PS)
-        return sim_error_set(err, SIM_EDATA, "topology %s: a hop's latency is over 1 s", t->spec);
-    t->tie = options->tie;
-    return family_build(t, text, err);
+    SIM_TRY(check_axes(t, r->family, err));
+    SIM_TRY(parse_options(r, option, err));
+    return build(r, err);
 }
 
 enum sim_status topo_create(const char *spec, const struct topo_options *options,
@@ -207,7 +488,8 @@ enum sim_status topo_create(const char *spec, const struct topo_options *options
     topo *t = SIM_NEW(topo, 1);
     t->spec = sim_strdup(spec);
     char *text = sim_strdup(spec);
-    enum sim_status status = parse(t, text, options != NULL ? options : &none, err);
+    struct reading reading = {.t = t, .options = options != NULL ? options : &none};
+    enum sim_status status = parse(&reading, text, err);
     sim_free(text);
     if (status != SIM_OK) {
         topo_destroy(t);

@@ -76,6 +76,9 @@ struct topo_edges {
 /** One link each way. */
 void topo_edges_add(struct topo_edges *edges, topo_node_id a, topo_node_id b, double bytes_per_s,
                     sim_ps latency_ps, enum topo_link_kind kind);
+/** Graphs keep a hop count for every pair of nodes: 800 MB for this many. */
+#define TOPO_GRAPH_NODES_MAX 20000
+
 /** Links sorted by their start, and nothing else: for families with a routing of their own. Takes
  * the edges. */
 SIM_MUST_CHECK enum sim_status topo_edges_build(topo *t, struct topo_edges *edges, uint32_t chips,
@@ -86,6 +89,10 @@ SIM_MUST_CHECK enum sim_status topo_edges_build(topo *t, struct topo_edges *edge
  */
 SIM_MUST_CHECK enum sim_status topo_graph_build(topo *t, struct topo_edges *edges, uint32_t chips,
                                                 uint32_t switches, struct sim_error *err);
+
+/** What topo_graph_build() sets: evenly over all shortest paths. */
+void topo_ecmp_route(const topo *t, topo_chip_id src, topo_chip_id dst, struct topo_paths *paths);
+uint32_t topo_ecmp_distance(const topo *t, topo_chip_id src, topo_chip_id dst);
 
 /* Path building: begin a set, push links with their virtual channel, close each path with its share
  * of the bytes; shares add up to 1. */

@@ -8,7 +8,7 @@
 static void check_links(const topo *t)
 {
     for (topo_link_id l = 0; l < topo_links(t); l++) {
-        FUZZ_CHECK(topo_link_from(t, l) < topo_chips(t) && topo_link_to(t, l) < topo_chips(t));
+        FUZZ_CHECK(topo_link_from(t, l) < topo_nodes(t) && topo_link_to(t, l) < topo_nodes(t));
         FUZZ_CHECK(topo_link_from(t, l) != topo_link_to(t, l));
         FUZZ_CHECK(topo_link_rate(t, l) > 0 && topo_link_latency_ps(t, l) >= 0);
     }

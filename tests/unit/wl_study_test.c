@@ -114,9 +114,8 @@ static const struct {
      "\"100Gbps\" (B/s, kB/s, MB/s, GB/s, TB/s; KiB/s to TiB/s; bps, kbps, Mbps, Gbps, Tbps)"},
     {"system: {topology: \"v5p:4x0x4\"}\n" MODEL TRAINING SHARDING,
      "s.yaml:1:20: topology v5p:4x0x4: dimension y is 0, want >= 1"},
-    {"system: {topology: \"v9:4x4x4\"}\n" MODEL TRAINING SHARDING,
-     "s.yaml:1:20: unknown topology \"v9\" in \"v9:4x4x4\", want torus, mesh, ring, full or a chip "
-     "(v2 v3 v4 v5e v5p v6e v7 v8t)"},
+    {"system: {topology: \"toruss:4x4\"}\n" MODEL TRAINING SHARDING,
+     "s.yaml:1:20: unknown topology \"toruss\" in \"toruss:4x4\", did you mean \"torus\"?"},
     {"system: {topology: \"v5p:3x4x4\"}\n" MODEL TRAINING SHARDING,
      "s.yaml:1:20: v5p:3x4x4 is no v5p slice, want whole 4x4x4 cubes (sides multiples of 4), or "
      "2x2x1, 2x2x2, 2x2x4, 2x4x4; nearest legal shape 4x4x4"},
