@@ -392,9 +392,11 @@ static enum sim_status check_axes(const topo *t, const struct family *f, struct 
     if (f->most_axes == 1)
         return sim_error_set(err, SIM_EDATA, "topology %s: a %s has one size, as in %s", t->spec,
                              strcmp(f->name, "full") == 0 ? "full mesh" : f->name, f->example);
-    return sim_error_set(
-        err, SIM_EDATA, "topology %s has a shape of %u numbers, want %u%s, as in %s", t->spec,
-        t->grid.axes, f->least_axes, f->most_axes > f->least_axes ? " or more" : "", f->example);
+    char most[16] = "";
+    if (f->most_axes > f->least_axes) snprintf(most, sizeof most, " to %u", f->most_axes);
+    return sim_error_set(err, SIM_EDATA,
+                         "topology %s has a shape of %u numbers, want %u%s, as in %s", t->spec,
+                         t->grid.axes, f->least_axes, most, f->example);
 }
 
 /* ---- several slices, and products ---- */
