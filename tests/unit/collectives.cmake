@@ -1,3 +1,4 @@
 podsim_unit_test(coll_check_test collectives)
 podsim_analytic_test(coll_forms_test collectives)
 podsim_analytic_test(coll_twisted_test collectives)
+podsim_analytic_test(coll_fabric_test collectives)
