@@ -17,7 +17,9 @@
  *          that; all-to-all needs V/n times the distance of each pair.
  *   cuts   A plane across a whole axis of k (two planes when it wraps) parts each group into j and
  *          k-j of its k positions. All-gather and reduce-scatter move the larger side's shards
- *          across, all-reduce all of V, all-to-all V/n for each pair that is parted.
+ *          across, all-reduce all of V, all-to-all V/n for each pair that is parted. Without ports
+ *          the two sides are chips by their place on an axis, and switches where they make the cut
+ *          small (a host's NIC with its slice, a leaf with its chips).
  *
  * Engines round each message to whole picoseconds, so a chain of 2n messages can end n ps early:
  * the bound gives way by as much.
@@ -29,6 +31,7 @@
 
 #include "base/arena.h"
 #include "collectives/coll_internal.h"
+#include "topo/metrics.h"
 #include "topo/route.h"
 
 struct terms {
@@ -210,10 +213,11 @@ static double cut_bytes(enum coll_op op, double bytes, double n, double k, doubl
     }
 }
 
+static const char *const cut_names[TOPO_AXES_MAX] = {"cut x", "cut y", "cut z", "cut w"};
+
 static void raise_to_cuts(const topo *t, enum coll_op op, const struct topo_group *group,
                           double bytes, double rate, struct terms *worst)
 {
-    static const char *const names[TOPO_AXES_MAX] = {"cut x", "cut y", "cut z", "cut w"};
     for (uint32_t i = 0; i < group->factor_count && topo_has_ports(t); i++) {
         const struct topo_factor *f = &group->factor[i];
         /* a split axis has ways round its own cut, and so has one that another's twist moves along */
@@ -222,7 +226,24 @@ static void raise_to_cuts(const topo *t, enum coll_op op, const struct topo_grou
         double links = n / k * (topo_axis_is_closed(t, f->axis) ? 2 : 1);
         double uneven = cut_bytes(op, bytes, n, k, 1),
                even = cut_bytes(op, bytes, n, k, floor(k / 2));
-        raise_to(worst, (uneven > even ? uneven : even) / (links * rate), names[f->axis]);
+        raise_to(worst, (uneven > even ? uneven : even) / (links * rate), cut_names[f->axis]);
+    }
+}
+
+/* The same without ports: all groups' bytes over what joins the two sides in the graph. Links run
+ * both ways alike, and the faster way counts where they do not. */
+static void raise_to_graph_cuts(const topo *t, enum coll_op op, const struct topo_group *group,
+                                double bytes, struct terms *worst)
+{
+    for (uint32_t i = 0; i < group->factor_count && !topo_has_ports(t); i++) {
+        const struct topo_factor *f = &group->factor[i];
+        if (f->extent != topo_axis_size(t, f->axis)) continue;
+        double n = group->size, k = f->extent;
+        for (uint32_t j = 1; j <= f->extent / 2; j = j < f->extent / 2 ? f->extent / 2 : j + 1)
+            raise_to(worst,
+                     topo_chips(t) / n * cut_bytes(op, bytes, n, k, j) /
+                         topo_cut_bytes_per_s(t, f->axis, j),
+                     cut_names[f->axis]);
     }
 }
 
@@ -285,5 +306,6 @@ struct coll_bound coll_lower_bound(const topo *t, const struct coll_spec *spec)
     raise_to(&worst, byte_hops / (links_along(t, &group) * links.fastest), "links");
     raise_to(&worst, port_bytes(spec->op, spec->bytes, n) / links.ports, "ports");
     raise_to_cuts(t, spec->op, &group, spec->bytes, links.fastest, &worst);
+    raise_to_graph_cuts(t, spec->op, &group, spec->bytes, &worst);
     return make_bound(hops * (double)links.latency_ps, worst, n);
 }

@@ -157,13 +157,65 @@ static void graph_loads(const topo *t, struct topo_metrics *m)
     sim_free(load);
 }
 
-/* The links of half of the chips: a cut that halves them, if seldom the least. */
-static double chips_cut(const topo *t)
+/* The least of the cuts through the middle of an axis, and of the links of half of the chips. */
+static double halves_cut(const topo *t)
 {
-    double rate = 0;
+    double least = 0;
     for (topo_link_id l = 0; l < t->out_begin[t->chips / 2]; l++)
-        if (t->link_to[l] >= t->chips / 2) rate += t->link_rate[l];
-    return rate;
+        if (t->link_to[l] >= t->chips / 2) least += t->link_rate[l];
+    for (uint32_t a = 0; a < t->grid.axes; a++) {
+        if (t->grid.size[a] % 2 != 0) continue;
+        double cut = topo_cut_bytes_per_s(t, a, t->grid.size[a] / 2);
+        if (cut < least) least = cut;
+    }
+    return least;
+}
+
+/* ---- cuts ---- */
+
+/* Rates of a node's links to the nodes inside the cut and outside. */
+static void rates_of(const topo *t, topo_node_id node, const bool *is_inside, double rate[2])
+{
+    rate[0] = rate[1] = 0;
+    for (topo_link_id l = t->out_begin[node]; l < t->out_begin[node + 1]; l++)
+        rate[is_inside[t->link_to[l]]] += t->link_rate[l];
+}
+
+/* Moves every switch to the side it has the faster links to, a few times over. */
+static double settle_switches(const topo *t, bool *is_inside)
+{
+    enum { ROUNDS = 4 };
+    double crossing[2] = {0, 0}; /* in, out */
+    for (int round = 0; round < ROUNDS; round++)
+        for (topo_node_id n = t->chips; n < t->nodes; n++) {
+            double rate[2];
+            rates_of(t, n, is_inside, rate);
+            if (rate[0] != rate[1]) is_inside[n] = rate[1] > rate[0];
+        }
+    for (topo_link_id l = 0; l < t->links; l++)
+        if (is_inside[t->link_from[l]] != is_inside[t->link_to[l]])
+            crossing[is_inside[t->link_from[l]]] += t->link_rate[l];
+    return crossing[0] > crossing[1] ? crossing[0] : crossing[1];
+}
+
+/* Tried twice: all switches start outside, or those inside that have more chips inside. */
+double topo_cut_bytes_per_s(const topo *t, uint32_t axis, uint32_t positions)
+{
+    bool *is_inside = SIM_NEW(bool, t->nodes);
+    for (topo_chip_id c = 0; c < t->chips; c++)
+        is_inside[c] = topo_coord(t, c, axis) < positions;
+    double least = settle_switches(t, is_inside);
+    for (topo_node_id n = t->chips; n < t->nodes; n++) {
+        uint32_t inside = 0, outside = 0;
+        for (topo_link_id l = t->out_begin[n]; l < t->out_begin[n + 1]; l++) {
+            inside += t->link_to[l] < t->chips && is_inside[t->link_to[l]];
+            outside += t->link_to[l] < t->chips && !is_inside[t->link_to[l]];
+        }
+        is_inside[n] = inside > outside;
+    }
+    double second = settle_switches(t, is_inside);
+    sim_free(is_inside);
+    return second < least ? second : least;
 }
 
 struct topo_metrics topo_metrics_of(const topo *t)
@@ -179,7 +231,7 @@ struct topo_metrics topo_metrics_of(const topo *t)
         full_metrics(t, &m);
     } else {
         graph_loads(t, &m);
-        m.bisection_bytes_per_s = chips_cut(t);
+        m.bisection_bytes_per_s = halves_cut(t);
     }
     return m;
 }

@@ -21,6 +21,12 @@ struct topo_metrics {
 /** By closed forms on tori, meshes and full meshes of any size; twisted tori from the routes of one
  * chip; graphs in general from the routes of all pairs. */
 struct topo_metrics topo_metrics_of(const topo *t);
+/**
+ * A cut: bytes/s, in the direction that has more, over the links between two sets of nodes, one of
+ * which holds the chips at the first `positions` places of `axis` and the other all other chips.
+ * Switches are put on the sides that seem to make it small: any sides give a true cut.
+ */
+double topo_cut_bytes_per_s(const topo *t, uint32_t axis, uint32_t positions);
 /** Diameter and mean distance of any topology by breadth-first search (igraph); what the closed
  * forms are tested on. */
 SIM_MUST_CHECK enum sim_status topo_graph_distances(const topo *t, struct sim_error *err,

@@ -315,6 +315,30 @@ START_TEST(product_options_belong_to_their_factor)
 }
 END_TEST
 
+START_TEST(cuts_take_their_switches_along)
+{
+    /* a leaf's uplinks; half of the chips' cables; the NICs of a slice (16 x 25); 8 switches with 2
+     * links each to the other half of their line; two domains' rails */
+    static const struct {
+        const char *spec;
+        uint32_t axis, positions;
+        double gb_per_s;
+    } cases[] = {{"clos:4x8,spines=4,oversubscription=2", 1, 1, 180},
+                 {"switch:8", 0, 4, 180},
+                 {"v5p:4x4x4*2", 3, 1, 400},
+                 {"hyperx:4x4,chips=4", 1, 2, 720},
+                 {"rail:4x8,domain=450GB/s,rail=50GB/s", 1, 2, 800},
+                 {"hypercube:4", 0, 8, 360},
+                 {"torus:4x4", 0, 1, 360}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        topo *t = topo_or_fail(cases[i].spec);
+        double cut = topo_cut_bytes_per_s(t, cases[i].axis, cases[i].positions);
+        ck_assert_msg(fabs(cut - cases[i].gb_per_s * 1e9) < 1, "%s: %g", cases[i].spec, cut);
+        topo_destroy(t);
+    }
+}
+END_TEST
+
 /* ---- several slices ---- */
 
 START_TEST(slices_keep_their_torus)
@@ -484,6 +508,7 @@ int main(void)
                                   dragonfly_takes_one_global_link,
                                   rails_go_inside_the_domain_first,
                                   product_options_belong_to_their_factor,
+                                  cuts_take_their_switches_along,
                                   slices_keep_their_torus,
                                   slices_meet_through_host_nics,
                                   one_slice_is_no_suffix,
