@@ -3,6 +3,7 @@
  *
  *     NAME:SHAPE[*SLICES][,KEY=VALUE...]     NAME is a chip preset or a family
  *     SPEC*SPEC...                           a product; options belong to the factor they follow
+ *     graph:FILE, astra:FILE                 see graph_file.c, astra.c
  *
  * The spec is kept as it was read, so that it prints back unchanged.
  */
@@ -14,6 +15,7 @@
 #include "base/quantity.h"
 #include "base/yaml.h"
 #include "topo/fabric_internal.h"
+#include "topo/graph_internal.h"
 #include "topo/topo_internal.h"
 
 /* Of a bare "torus:4": the one-way payload rate of a v4 link and about one hop of the TPU
@@ -118,20 +120,24 @@ static enum sim_status unknown_name(const topo *t, const char *name, struct sim_
 {
     uint32_t chips;
     const struct topo_chip *chip = topo_chip_presets(&chips);
-    const char **all = SIM_NEW(const char *, FAMILIES + chips + 1), *near;
+    const char **all = SIM_NEW(const char *, FAMILIES + chips + 3), *near;
     char text[256] = "";
     size_t at = 0;
     for (size_t i = 0; i < FAMILIES + chips; i++) {
         all[i] = i < FAMILIES ? families[i].name : chip[i - FAMILIES].name;
         at += (size_t)snprintf(text + at, sizeof text - at, " %s", all[i]);
     }
+    all[FAMILIES + chips] = "graph";
+    all[FAMILIES + chips + 1] = "astra";
     near = sim_nearest_name(name, all);
     sim_free(all);
     if (near != NULL)
         return sim_error_set(err, SIM_EDATA,
                              "unknown topology \"%s\" in \"%s\", did you mean \"%s\"?", name,
                              t->spec, near);
-    return sim_error_set(err, SIM_EDATA, "unknown topology \"%s\", want one of%s", name, text);
+    return sim_error_set(err, SIM_EDATA,
+                         "unknown topology \"%s\", want graph:FILE, astra:FILE or one of%s", name,
+                         text);
 }
 
 /* ---- parts of a spec ---- */
@@ -429,6 +435,19 @@ static bool is_product(const char *text)
     return star != NULL && strchr(star, ':') != NULL;
 }
 
+static bool is_file(const char *spec)
+{
+    return strncmp(spec, "graph:", 6) == 0 || strncmp(spec, "astra:", 6) == 0;
+}
+
+static enum sim_status no_factor(const topo *t, const char *factor, struct sim_error *err)
+{
+    return sim_error_set(err, SIM_EDATA,
+                         "topology %s: %s is no factor of a product, want plain tori, meshes and "
+                         "fabrics",
+                         t->spec, factor);
+}
+
 /* Every factor is a spec with options of its own. */
 static enum sim_status parse_product(struct reading *r, char *text, struct sim_error *err)
 {
@@ -443,13 +462,10 @@ static enum sim_status parse_product(struct reading *r, char *text, struct sim_e
         if (t->factors == TOPO_AXES_MAX)
             return sim_error_set(err, SIM_EDATA, "topology %s has more than %d factors", t->spec,
                                  TOPO_AXES_MAX);
+        if (is_file(factor)) return no_factor(t, factor, err);
         SIM_TRY(topo_create(factor, &own, err, &t->factor[t->factors]));
-        t->factors++;
-        if (t->factor[t->factors - 1]->chip != NULL || topo_is_twisted(t->factor[t->factors - 1]))
-            return sim_error_set(err, SIM_EDATA,
-                                 "topology %s: %s is no factor of a product, want plain tori, "
-                                 "meshes and fabrics",
-                                 t->spec, factor);
+        const topo *made = t->factor[t->factors++];
+        if (made->chip != NULL || topo_is_twisted(made)) return no_factor(t, factor, err);
         factor = next;
     }
     return topo_product_build(t, err);
@@ -481,18 +497,28 @@ static enum sim_status parse(struct reading *r, char *text, struct sim_error *er
     return build(r, err);
 }
 
+/* Files are named by the rest of the caller's own text, which outlives an error that points to it. */
+static enum sim_status read_spec(topo *t, const char *spec, const struct topo_options *options,
+                                 struct sim_error *err)
+{
+    if (strncmp(spec, "graph:", 6) == 0) return topo_graph_file_build(t, spec + 6, options, err);
+    if (strncmp(spec, "astra:", 6) == 0) return topo_astra_build(t, spec + 6, options, err);
+    if (strlen(spec) > 200)
+        return sim_error_set(err, SIM_EDATA, "topology spec is longer than 200 characters");
+    struct reading reading = {.t = t, .options = options};
+    char *text = sim_strdup(spec);
+    enum sim_status status = parse(&reading, text, err);
+    sim_free(text);
+    return status;
+}
+
 enum sim_status topo_create(const char *spec, const struct topo_options *options,
                             struct sim_error *err, topo **out)
 {
     static const struct topo_options none = TOPO_OPTIONS_DEFAULT;
-    if (strlen(spec) > 200)
-        return sim_error_set(err, SIM_EDATA, "topology spec is longer than 200 characters");
     topo *t = SIM_NEW(topo, 1);
     t->spec = sim_strdup(spec);
-    char *text = sim_strdup(spec);
-    struct reading reading = {.t = t, .options = options != NULL ? options : &none};
-    enum sim_status status = parse(&reading, text, err);
-    sim_free(text);
+    enum sim_status status = read_spec(t, spec, options != NULL ? options : &none, err);
     if (status != SIM_OK) {
         topo_destroy(t);
         return status;
