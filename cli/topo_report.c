@@ -53,11 +53,14 @@ static uint64_t host_count(const topo *t, uint32_t grid[3])
 {
     const struct topo_chip *chip = topo_chip_of(t);
     uint64_t hosts = 1;
+    if (chip == NULL) return 0;
     for (uint32_t a = 0; a < 3; a++) {
-        uint32_t size = a < topo_axes(t) ? topo_axis_size(t, a) : 1;
-        grid[a] = chip != NULL ? (size + chip->host[a] - 1) / chip->host[a] : 0;
+        uint32_t size = a < chip->axes ? topo_axis_size(t, a) : 1;
+        grid[a] = (size + chip->host[a] - 1) / chip->host[a];
         hosts *= grid[a];
     }
+    for (uint32_t a = chip->axes; a < topo_axes(t); a++)
+        hosts *= topo_axis_size(t, a); /* slices */
     return hosts;
 }
 
@@ -74,9 +77,10 @@ void cli_topo_describe(const topo *t, const struct topo_metrics *m, const struct
     if (chip != NULL) {
         uint32_t grid[3];
         uint64_t hosts = host_count(t, grid);
-        printf("  chip           %s, hosts of %ux%ux%u chips: %s (%ux%ux%u)\n", chip->full_name,
+        const char *each = topo_axes(t) > chip->axes ? " a slice" : "";
+        printf("  chip           %s, hosts of %ux%ux%u chips: %s (%ux%ux%u%s)\n", chip->full_name,
                chip->host[0], chip->host[1], chip->host[2], sim_count_format(hosts, a), grid[0],
-               grid[1], grid[2]);
+               grid[1], grid[2], each);
     }
     printf("  links          %s one-way, %s each, %s a hop, routing %s\n",
            sim_count_format(topo_links(t), a), sim_rate_format(topo_default_link_rate(t), b),
