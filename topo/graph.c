@@ -317,11 +317,12 @@ enum sim_status topo_graph_betweenness(const topo *t, struct sim_error *err, dou
  *      a --- tail --- head --- b          colours 2 + 2 k and 3 + 2 k for the k-th colour
  *
  * so that bliss, which colours nodes and knows no directions, compares colours and directions of
- * links as well. It is fast on the symmetric graphs at hand, where VF2 (which has edge colours)
- * takes exponential time to say no. Chips have colour 0, switches 1.
+ * links as well. Cables with the most common colour both ways need no nodes: they are an edge
+ * (full:300 takes 0.3 s instead of 33). bliss is fast on the symmetric graphs at hand, where VF2
+ * (which has edge colours) takes exponential time to say no. Chips have colour 0, switches 1.
  */
 
-#define ISOMORPHISM_LINKS_MAX 4000000
+#define ISOMORPHISM_LINKS_MAX 2000000
 
 struct merged {
     uint64_t key, colour; /* from << 32 | to; 16 bits with the number of links of each kind */
@@ -373,7 +374,7 @@ static uint64_t *sorted_colours(const struct merged_links *m)
 }
 
 /* Where a colour first is among the sorted ones: its number. */
-static igraph_integer_t colour_number(const uint64_t *sorted, uint32_t count, uint64_t colour)
+static uint32_t colour_number(const uint64_t *sorted, uint32_t count, uint64_t colour)
 {
     uint32_t low = 0, high = count;
     while (low < high) {
@@ -386,36 +387,84 @@ static igraph_integer_t colour_number(const uint64_t *sorted, uint32_t count, ui
     return low;
 }
 
+/* The colour that most links have; of equals the lowest. 0 without links. */
+static uint64_t most_common(const uint64_t *sorted, uint32_t count)
+{
+    uint32_t most = 0;
+    uint64_t colour = 0;
+    for (uint32_t i = 0, same; i < count; i += same) {
+        for (same = 1; i + same < count && sorted[i + same] == sorted[i]; same++)
+            continue;
+        if (same <= most) continue;
+        most = same;
+        colour = sorted[i];
+    }
+    return colour;
+}
+
+/* Do both ways of link i have this colour? */
+static bool is_common(const struct merged_links *m, uint32_t i, uint64_t common)
+{
+    struct merged back = {.key = m->link[i].key << 32 | m->link[i].key >> 32};
+    if (m->link[i].colour != common) return false;
+    const struct merged *found = bsearch(&back, m->link, m->count, sizeof *m->link, compare_merged);
+    return found != NULL && found->colour == common;
+}
+
 struct coloured {
     igraph_t graph;
     igraph_vector_int_t colour;
 };
 
+/* Edges of the coloured graph into `ends` ([6 * links]) and colours of link nodes, as they come.
+ * Returns how many numbers `ends` has. */
+static igraph_integer_t coloured_ends(const struct merged_links *m, const uint64_t *sorted,
+                                      igraph_integer_t *ends, igraph_vector_int_t *colour)
+{
+    igraph_integer_t *end = ends;
+    uint64_t common = most_common(sorted, m->count);
+    for (uint32_t i = 0; i < m->count; i++) {
+        igraph_integer_t from = (igraph_integer_t)(m->link[i].key >> 32);
+        igraph_integer_t to = (igraph_integer_t)(m->link[i].key & UINT32_MAX);
+        if (is_common(m, i, common)) {
+            if (from > to) continue; /* the other way is this edge */
+            *end++ = from;
+            *end++ = to;
+            continue;
+        }
+        igraph_integer_t tail = igraph_vector_int_size(colour);
+        igraph_integer_t number = colour_number(sorted, m->count, m->link[i].colour);
+        igraph_vector_int_push_back(colour, 2 + 2 * number); /* room is reserved */
+        igraph_vector_int_push_back(colour, 3 + 2 * number);
+        *end++ = from;
+        *end++ = tail;
+        *end++ = tail;
+        *end++ = tail + 1;
+        *end++ = tail + 1;
+        *end++ = to;
+    }
+    return end - ends;
+}
+
 static igraph_error_t coloured_init(struct coloured *c, const topo *t, const struct merged_links *m,
                                     const uint64_t *sorted)
 {
-    igraph_integer_t nodes = topo_nodes(t), all = nodes + 2 * (igraph_integer_t)m->count;
-    igraph_integer_t *ends = SIM_NEW(igraph_integer_t, 6 * (size_t)m->count);
+    igraph_integer_t nodes = topo_nodes(t);
     igraph_vector_int_t view;
-    igraph_error_t code = igraph_vector_int_init(&c->colour, all);
+    igraph_error_t code = igraph_vector_int_init(&c->colour, nodes);
+    if (code != IGRAPH_SUCCESS) return code;
+    code = igraph_vector_int_reserve(&c->colour, nodes + 2 * (igraph_integer_t)m->count);
     if (code == IGRAPH_SUCCESS) {
+        igraph_integer_t *ends = SIM_NEW(igraph_integer_t, 6 * (size_t)m->count);
         for (igraph_integer_t n = topo_chips(t); n < nodes; n++)
             VECTOR(c->colour)[n] = 1;
-        for (uint32_t i = 0; i < m->count; i++) {
-            igraph_integer_t tail = nodes + 2 * (igraph_integer_t)i, *end = ends + 6 * (size_t)i;
-            igraph_integer_t number = colour_number(sorted, m->count, m->link[i].colour);
-            end[0] = (igraph_integer_t)(m->link[i].key >> 32);
-            end[1] = end[2] = tail;
-            end[3] = end[4] = tail + 1;
-            end[5] = (igraph_integer_t)(m->link[i].key & UINT32_MAX);
-            VECTOR(c->colour)[tail] = 2 + 2 * number;
-            VECTOR(c->colour)[tail + 1] = 3 + 2 * number;
-        }
-        igraph_vector_int_view(&view, ends, 6 * (igraph_integer_t)m->count);
-        code = igraph_create(&c->graph, &view, all, IGRAPH_UNDIRECTED);
-        if (code != IGRAPH_SUCCESS) igraph_vector_int_destroy(&c->colour);
+        igraph_integer_t numbers = coloured_ends(m, sorted, ends, &c->colour);
+        igraph_vector_int_view(&view, ends, numbers);
+        code =
+            igraph_create(&c->graph, &view, igraph_vector_int_size(&c->colour), IGRAPH_UNDIRECTED);
+        sim_free(ends);
     }
-    sim_free(ends);
+    if (code != IGRAPH_SUCCESS) igraph_vector_int_destroy(&c->colour);
     return code;
 }
 
@@ -451,7 +500,7 @@ enum sim_status topo_graph_is_isomorphic(const topo *a, const topo *b, bool has_
     enum sim_status status = SIM_OK;
     if (topo_links(a) > ISOMORPHISM_LINKS_MAX || topo_links(b) > ISOMORPHISM_LINKS_MAX)
         return sim_error_set(err, SIM_ERESOURCE,
-                             "topologies of more than 4,000,000 links are not compared");
+                             "topologies of more than 2,000,000 links are not compared");
     *out = false;
     if (topo_chips(a) != topo_chips(b) || topo_nodes(a) != topo_nodes(b) ||
         topo_links(a) != topo_links(b))

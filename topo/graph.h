@@ -49,7 +49,7 @@ SIM_MUST_CHECK enum sim_status topo_graph_betweenness(const topo *t, struct sim_
  * `has_kinds` links of one kind must fall on links of that kind; parallel links count either way,
  * rates and latencies never.
  *
- * Errors: SIM_ERESOURCE (more than 4,000,000 links in one of them).
+ * Errors: SIM_ERESOURCE (more than 2,000,000 links in one of them).
  * Source: Junttila & Kaski, "Engineering an efficient canonical labeling tool for large and sparse
  * graphs" (bliss), ALENEX 2007.
  */
