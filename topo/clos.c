@@ -22,7 +22,8 @@
  * more than the cable when the uplinks are as fast in sum.
  *
  * Source: Al-Fares, Loukissas & Vahdat, "A scalable, commodity data center network architecture",
- * SIGCOMM 2008 (k-ary fat tree: counts and wiring); Leiserson, IEEE Trans. Computers C-34(10), 1985.
+ * SIGCOMM 2008 (k-ary fat tree: counts and wiring); Leiserson, IEEE Trans. Computers C-34(10),
+ * 1985.
  */
 #include "topo/fabric_internal.h"
 

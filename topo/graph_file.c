@@ -21,7 +21,8 @@
 /* igraph's GML reader takes 24 times the file in memory, the others less than 10. */
 #define FILE_BYTES_MAX (256u << 20)
 #define GML_BYTES_MAX  (32u << 20)
-/* Links between two nodes, one way. A file with more is a mistake, and routing over them hopeless. */
+/* Links between two nodes, one way. A file with more is a mistake, and routing over them
+ * hopeless. */
 #define PARALLEL_MAX 256
 
 /* ---- the file ---- */

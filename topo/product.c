@@ -90,8 +90,8 @@ static void push_leg(const topo *t, const struct topo_paths *from, uint32_t path
         topo_paths_push(paths, link_in(t, copy, from->link[i]), from->channel[i]);
 }
 
-/* One path of all factors' current ones, with the least of their shares; false when it was the last.
- */
+/* One path of all factors' current ones, with the least of their shares; false when it was
+ * the last. */
 static bool next_path(const topo *t, struct legs *legs, struct topo_paths *paths)
 {
     double share = 1;

@@ -1,4 +1,5 @@
-/* Switched fabrics, products and several slices: counts, distances, routes, loads, hostile specs. */
+/* Switched fabrics, products and several slices: counts, distances, routes, loads, hostile
+ * specs. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +14,8 @@ START_TEST(counts_and_diameters)
 {
     /*
      * fat-tree:K: K^3/4 chips, 5 K^2/4 switches, 3 K^3/4 cables. clos LxD: LD + LS cables.
-     * dragonfly a=4, p=2, h=2: 9 groups, 72 chips, 36 routers, cables 72 + 9x6 + 36. hyperx 3x4 with
-     * 2 chips: 12 switches, cables 24 + 4x3 + 3x6. rail DxG: D + G switches, 2 cables a chip.
+     * dragonfly a=4, p=2, h=2: 9 groups, 72 chips, 36 routers, cables 72 + 9x6 + 36. hyperx 3x4
+     * with 2 chips: 12 switches, cables 24 + 4x3 + 3x6. rail DxG: D + G switches, 2 cables a chip.
      * ring:8*switch:16: 8 switches, cables 16x8 + 128. Slices: v5p:4x4x4 has 384 links and 16
      * hosts: 2 x 384 + 2 x (128 + 32).
      */

@@ -25,7 +25,8 @@ END_TEST
 
 START_TEST(cubes_need_not_be_neighbours)
 {
-    /* 2x1x2 cubes of a twisted pair of axes: places (0,0) 5, (1,0) 0, (0,1) 7, (1,1) 2; x closes one further in z */
+    /* 2x1x2 cubes of a twisted pair of axes: places (0,0) 5, (1,0) 0, (0,1) 7, (1,1) 2; x closes
+     * one further in z */
     struct sim_error err = {0};
     topo_ocs *ocs = topo_ocs_create(8);
     const uint32_t cube[] = {5, 0, 7, 2};
