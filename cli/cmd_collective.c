@@ -385,7 +385,7 @@ static void print_rows(const struct request *q, const struct plan *p)
     cli_meta_text(report, "launch_overhead", sim_time_format(launch, text));
     if (q->send_overhead_ps > 0)
         cli_meta_text(report, "send_overhead", sim_time_format(q->send_overhead_ps, text));
-    cli_meta_text(report, "routing", cli_routing_text(&q->topology));
+    cli_meta_text(report, "routing", cli_routing_text(&q->topology, t));
     cli_meta_text(report, "engine", collective_engine_names[q->engine]);
     for (size_t i = 0; i < p->row_count; i++)
         collective_report_add(report, t, &p->row[i]);

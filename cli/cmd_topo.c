@@ -5,14 +5,17 @@
  * them (--availability).
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/quantity.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/options.h"
+#include "cli/topo_deadlock.h"
 #include "cli/topo_goodput.h"
 #include "cli/topo_report.h"
 #include "cli/version.h"
+#include "topo/graph.h"
 
 #define SPECS_MAX 64
 /* A double holds every smaller seed, so JSON shows the seed that was given. */
@@ -25,10 +28,22 @@ static const struct cli_option options[] = {
     {"slice", "LIST", "slice sizes for it, e.g. 1024chips,2048chips"},
     {"host-availability", "LIST", "how much a host is up (default: 0.99,0.995,0.999)"},
     {"seed", "N", "of what is drawn (default: 1)"},
+    {"export", "FILE", "the graph; by its ending: graphml, dot or edges (a link a line)"},
+    {"check-deadlock", NULL, "can messages wait in a circle? exits 1 if so"},
     CLI_TOPOLOGY_OPTIONS,
     {NULL, NULL, NULL}};
 /* What CLI_TOPOLOGY_OPTIONS holds goes by name. */
-enum { OPT_FORMAT, OPT_COMPARE, OPT_AVAILABILITY, OPT_SLICE, OPT_HOST, OPT_SEED, OPT_TOPOLOGY };
+enum {
+    OPT_FORMAT,
+    OPT_COMPARE,
+    OPT_AVAILABILITY,
+    OPT_SLICE,
+    OPT_HOST,
+    OPT_SEED,
+    OPT_EXPORT,
+    OPT_DEADLOCK,
+    OPT_TOPOLOGY
+};
 
 static const struct cli_command command = {
     "topo", "describe a pod: shape, links, distances, bisection", "SPEC... [OPTIONS]",
@@ -54,7 +69,8 @@ struct request {
     struct cli_topo_specs specs;
     struct cli_goodput goodput;
     uint32_t operands;
-    bool is_comparison, is_availability, has_seed;
+    const char *export; /* NULL: none */
+    bool is_comparison, is_availability, is_deadlock, has_seed;
 };
 
 /* ---- arguments ---- */
@@ -89,6 +105,12 @@ static enum sim_status take(void *request, int option, const char *value, struct
     case OPT_AVAILABILITY:
         q->is_availability = true;
         return SIM_OK;
+    case OPT_EXPORT:
+        q->export = value;
+        return SIM_OK;
+    case OPT_DEADLOCK:
+        q->is_deadlock = true;
+        return SIM_OK;
     case OPT_SLICE:
         return cli_goodput_slices(&q->goodput, value, err);
     case OPT_HOST:
@@ -110,10 +132,13 @@ static enum sim_status check(struct request *q, struct sim_error *err)
     if (!q->is_availability && has_goodput)
         return sim_error_set(err, SIM_EUSAGE,
                              "--slice, --host-availability and --seed belong to --availability");
+    if (q->is_availability + q->is_comparison + q->is_deadlock + (q->export != NULL) > 1)
+        return sim_error_set(
+            err, SIM_EUSAGE,
+            "--compare, --availability, --export and --check-deadlock do one thing each, take one");
+    if (q->export != NULL && (q->operands > 1 || q->specs.has_shapes))
+        return sim_error_set(err, SIM_EUSAGE, "--export: one topology goes into a file");
     if (!q->is_availability) return SIM_OK;
-    if (q->is_comparison)
-        return sim_error_set(err, SIM_EUSAGE,
-                             "--compare and --availability are two questions, ask one");
     if (q->goodput.slice_count == 0)
         return sim_error_set(err, SIM_EUSAGE,
                              "--availability: --slice is missing, as in --slice 1024chips");
@@ -128,13 +153,24 @@ struct output {
     const struct request *request;
     cli_report *report;              /* NULL: text */
     cli_topo_comparison *comparison; /* NULL: none */
+    const char *routing;             /* of all so far */
 };
 
-static enum sim_status show(const struct output *o, const char *spec, struct sim_error *err)
+static void note_routing(struct output *o, const topo *t)
+{
+    const char *routing = cli_routing_text(&o->request->topology, t);
+    if (o->routing == NULL)
+        o->routing = routing;
+    else if (strcmp(o->routing, routing) != 0)
+        o->routing = "each topology's default";
+}
+
+static enum sim_status show(struct output *o, const char *spec, struct sim_error *err)
 {
     topo *t;
     SIM_TRY(topo_create(spec, &o->request->topology, err, &t));
     struct topo_metrics m = topo_metrics_of(t);
+    note_routing(o, t);
     if (o->comparison != NULL)
         cli_topo_comparison_add(o->comparison, t, &m);
     else if (o->report != NULL)
@@ -145,7 +181,7 @@ static enum sim_status show(const struct output *o, const char *spec, struct sim
     return SIM_OK;
 }
 
-static enum sim_status show_all(const struct output *o, struct sim_error *err)
+static enum sim_status show_all(struct output *o, struct sim_error *err)
 {
     const struct cli_topo_specs *specs = &o->request->specs;
     for (uint32_t i = 0; i < specs->count; i++)
@@ -157,8 +193,7 @@ static enum sim_status compare(const struct request *q, struct sim_error *err)
 {
     struct output o = {.request = q, .comparison = cli_topo_comparison_create()};
     enum sim_status status = show_all(&o, err);
-    if (status == SIM_OK)
-        cli_topo_comparison_print(o.comparison, cli_routing_text(&q->topology), q->format);
+    if (status == SIM_OK) cli_topo_comparison_print(o.comparison, o.routing, q->format);
     cli_topo_comparison_destroy(o.comparison);
     return status;
 }
@@ -167,10 +202,27 @@ static enum sim_status tabulate(const struct request *q, struct sim_error *err)
 {
     struct output o = {.request = q, .report = cli_report_create(cli_topo_columns)};
     cli_meta_text(o.report, "version", PODSIM_VERSION);
-    cli_meta_text(o.report, "routing", cli_routing_text(&q->topology));
     enum sim_status status = show_all(&o, err);
-    if (status == SIM_OK) cli_report_print(o.report, q->format, stdout);
+    if (status == SIM_OK) {
+        cli_meta_text(o.report, "routing", o.routing);
+        cli_report_print(o.report, q->format, stdout);
+    }
     cli_report_destroy(o.report);
+    return status;
+}
+
+static enum sim_status export_graph(const struct request *q, struct sim_error *err)
+{
+    enum topo_graph_format format;
+    if (!topo_graph_format_of(q->export, &format))
+        return sim_error_set(err, SIM_EUSAGE,
+                             "--export: found \"%s\", want a name that ends in .graphml, .dot or "
+                             ".edges",
+                             q->export);
+    topo *t;
+    SIM_TRY(topo_create(q->specs.spec[0], &q->topology, err, &t));
+    enum sim_status status = topo_graph_export(t, q->export, format, err);
+    topo_destroy(t);
     return status;
 }
 
@@ -178,6 +230,8 @@ static enum sim_status answer(const struct request *q, struct sim_error *err)
 {
     if (q->is_availability)
         return cli_goodput_print(&q->goodput, &q->specs, &q->topology, q->format, err);
+    if (q->export != NULL) return export_graph(q, err);
+    if (q->is_deadlock) return cli_deadlock_print(&q->specs, &q->topology, q->format, err);
     if (q->is_comparison) return compare(q, err);
     if (q->format != CLI_TEXT || q->specs.has_shapes) return tabulate(q, err);
     return show_all(&(struct output){.request = q}, err);

@@ -3,6 +3,7 @@
  */
 #include "cli/common.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -10,52 +11,37 @@
 #include "base/quantity.h"
 #include "cli/options.h"
 #include "netsim/mpi.h"
+#include "topo/routing.h"
 
-static const char *const tie_names[] = {"split", "positive", "negative", NULL};
-
-static enum sim_status parse_routing(const char *value, struct topo_options *options,
-                                     struct sim_error *err)
+/* --fail may come several times. */
+static enum sim_status add_fault(const char *value, struct topo_options *options,
+                                 struct sim_error *err)
 {
-    static const char known[] = "dimension-order";
-    size_t bytes = strcspn(value, ",");
-    if (bytes != sizeof known - 1 || strncmp(value, known, bytes) != 0)
-        return sim_error_set(
-            err, SIM_EUSAGE,
-            "--routing: \"%s\" is not there, want dimension-order[,tie=split|positive|negative]",
-            value);
-    if (value[bytes] == 0) return SIM_OK;
-    if (strncmp(value + bytes, ",tie=", 5) != 0)
-        return sim_error_set(
-            err, SIM_EUSAGE,
-            "--routing: found \"%s\" after dimension-order, want tie=split|positive|negative",
-            value + bytes + 1);
-    int tie = 0;
-    SIM_TRY(cli_choice("--routing", value + bytes + 5, tie_names, err, &tie));
-    options->tie = (enum topo_tie)tie;
+    size_t at = strlen(options->fail);
+    int wrote =
+        snprintf(options->fail + at, sizeof options->fail - at, "%s%s", at > 0 ? ";" : "", value);
+    if (wrote < 0 || (size_t)wrote >= sizeof options->fail - at)
+        return sim_error_set(err, SIM_EUSAGE, "--fail: more than %zu characters of faults",
+                             sizeof options->fail - 1);
     return SIM_OK;
 }
 
 enum sim_status cli_topology_option(const char *name, const char *value,
                                     struct topo_options *options, struct sim_error *err)
 {
-    if (strcmp(name, "routing") == 0) return parse_routing(value, options, err);
+    if (strcmp(name, "routing") == 0) {
+        options->routing = value;
+        return SIM_OK;
+    }
+    if (strcmp(name, "fail") == 0) return add_fault(value, options, err);
+    if (strcmp(name, "fail-random") == 0) {
+        options->fail_random = value;
+        return SIM_OK;
+    }
     enum sim_status status = strcmp(name, "link") == 0
                                  ? sim_rate_parse(value, err, &options->link_bytes_per_s)
                                  : sim_time_parse(value, err, &options->latency_ps);
     return cli_option_error(name, status, err);
-}
-
-const char *cli_routing_text(const struct topo_options *options)
-{
-    switch (options->tie) {
-    case TOPO_TIE_POSITIVE:
-        return "dimension-order,tie=positive";
-    case TOPO_TIE_NEGATIVE:
-        return "dimension-order,tie=negative";
-    case TOPO_TIE_SPLIT:
-        break;
-    }
-    return "dimension-order";
 }
 
 /* The folder that `path` lies in, as device and inode, and its name there. False when it cannot be
@@ -75,6 +61,12 @@ static bool locate(const char *path, struct stat *folder, const char **name)
 static bool is_one_place(const struct stat *a, const struct stat *b)
 {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+const char *cli_routing_text(const struct topo_options *options, const topo *t)
+{
+    if (options->routing != NULL) return options->routing;
+    return topo_routing_name(t);
 }
 
 /* Do two paths name one regular file, be it through links, or one that does not exist yet? */

@@ -12,16 +12,22 @@
 #define CLI_TOPOLOGY_OPTIONS                                                                       \
     {"link", "RATE", "one-way rate of every link, e.g. 45GB/s (default: the spec's)"},             \
         {"latency", "TIME", "of every hop, e.g. 1us (default: the spec's)"},                       \
+        {"fail", "FAULT",                                                                          \
+         "chip:3,4,5 link:0,0,0:+x[:out] host:5 cube:1,0,2 ocs:x7;\nmay be repeated, or a list "   \
+         "with ;"},                                                                                \
+        {"fail-random", "LIST", "links=N,chips=N,seed=N"},                                         \
     {                                                                                              \
-        "routing", "NAME", "dimension-order[,tie=split|positive|negative] (default: tie=split)"    \
+        "routing", "NAME",                                                                         \
+            "dimension-order[,tie=split|positive|negative], balanced,\nfault-tolerant, ecmp, "     \
+            "up-down, valiant[,seed=N], or a FILE"                                                 \
     }
 
 /** Apply --link, --latency or --routing, named by `name`. */
 SIM_MUST_CHECK enum sim_status cli_topology_option(const char *name, const char *value,
                                                    struct topo_options *options,
                                                    struct sim_error *err);
-/** "dimension-order" and how it takes ties when not evenly. */
-const char *cli_routing_text(const struct topo_options *options);
+/** The routing asked for, else the topology's own. */
+const char *cli_routing_text(const struct topo_options *options, const topo *t);
 
 /**
  * Would writing one of `count` outputs replace the input, or another output? Any may be NULL, and

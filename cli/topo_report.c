@@ -84,7 +84,7 @@ void cli_topo_describe(const topo *t, const struct topo_metrics *m, const struct
     }
     printf("  links          %s one-way, %s each, %s a hop, routing %s\n",
            sim_count_format(topo_links(t), a), sim_rate_format(topo_default_link_rate(t), b),
-           sim_time_format(topo_default_latency_ps(t), c), cli_routing_text(o));
+           sim_time_format(topo_default_latency_ps(t), c), cli_routing_text(o, t));
     printf("  diameter       %u hops, mean %.4g", m->diameter, m->mean_hops);
     for (uint32_t i = 0; i < topo_axes(t) && topo_has_ports(t); i++)
         printf("%s%c %.4g", i == 0 ? " (" : ", ", "xyzw"[i], m -> axis_mean_hops[i]);

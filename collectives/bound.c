@@ -120,7 +120,7 @@ static void measured_distances(const topo *t, const struct topo_group *group, do
 
 static bool is_axis_by_axis(const topo *t)
 {
-    return topo_has_ports(t) && !topo_is_twisted(t);
+    return topo_has_ports(t) && !topo_is_twisted(t) && !topo_is_faulty(t);
 }
 
 static double distances(const topo *t, const struct topo_group *group, bool is_sum)
@@ -148,17 +148,18 @@ static struct links links_of(const topo *t)
     }
     topo_link_id *out = SIM_NEW(topo_link_id, topo_max_degree(t));
     for (topo_chip_id c = 0; c < topo_chips(t); c++) {
+        if (topo_chip_is_failed(t, c)) continue;
         double rate = 0;
         for (uint32_t i = topo_out_links(t, c, out); i-- > 0;)
             rate += topo_link_rate(t, out[i]);
-        if (c == 0 || rate < l.ports) l.ports = rate;
+        if (l.ports == 0 || rate < l.ports) l.ports = rate;
     }
     sim_free(out);
     return l;
 }
 
-/* Links along the group's axes, by which alone its ranks are reached; all of them without ports, and
- * where twists make other axes' ends lead along these. */
+/* Links along the group's axes, by which alone its ranks are reached; all of them without ports,
+ * and where twists make other axes' ends lead along these. */
 static double links_along(const topo *t, const struct topo_group *group)
 {
     if (!is_axis_by_axis(t)) return topo_links(t);
@@ -220,7 +221,8 @@ static void raise_to_cuts(const topo *t, enum coll_op op, const struct topo_grou
 {
     for (uint32_t i = 0; i < group->factor_count && topo_has_ports(t); i++) {
         const struct topo_factor *f = &group->factor[i];
-        /* a split axis has ways round its own cut, and so has one that another's twist moves along */
+        /* a split axis has ways round its own cut, and so has one that another's twist moves
+         * along */
         if (f->extent != topo_axis_size(t, f->axis) || topo_axis_is_moved(t, f->axis)) continue;
         double n = group->size, k = f->extent;
         double links = n / k * (topo_axis_is_closed(t, f->axis) ? 2 : 1);

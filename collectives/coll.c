@@ -33,12 +33,35 @@ bool coll_algorithm_fits(enum coll_op op, enum coll_algorithm algorithm)
     return true;
 }
 
+/* Groups cover the slice, so every chip takes part; a list of messages names those that do. */
+static enum sim_status check_chips(const topo *t, const struct coll_spec *spec,
+                                   struct sim_error *err)
+{
+    char name[48];
+    if (topo_failed_chips(t) == 0) return SIM_OK;
+    for (topo_chip_id c = 0; c < topo_chips(t) && spec->pairs == NULL; c++)
+        if (topo_chip_is_failed(t, c))
+            return sim_error_set(err, SIM_EDATA,
+                                 "chip %s has failed, and %s needs every chip of the slice",
+                                 topo_node_format(t, c, name), coll_op_names[spec->op]);
+    for (uint32_t i = 0; spec->pairs != NULL && i < spec->pairs->count; i++)
+        for (int end = 0; end < 2; end++) {
+            topo_chip_id c = end == 0 ? spec->pairs->src[i] : spec->pairs->dst[i];
+            if (topo_chip_is_failed(t, c))
+                return sim_error_set(err, SIM_EDATA,
+                                     "chip %s has failed and can neither send nor receive",
+                                     topo_node_format(t, c, name));
+        }
+    return SIM_OK;
+}
+
 enum sim_status coll_build(const topo *t, const struct coll_spec *spec, struct sim_error *err,
                            net_schedule **out)
 {
     if (!coll_algorithm_fits(spec->op, spec->algorithm))
         return sim_error_set(err, SIM_EUSAGE, "algorithm %s does not do %s, want direct",
                              coll_algorithm_names[spec->algorithm], coll_op_names[spec->op]);
+    SIM_TRY(check_chips(t, spec, err));
     net_schedule *s = spec->op == COLL_PERMUTE ? coll_permute_build(t, spec)
                                                : algorithms[spec->algorithm].build(t, spec);
     net_schedule_seal(s);
@@ -61,7 +84,8 @@ static bool is_full(const topo *t)
 /* A torus, mesh or full mesh of equal links, where axes close onto themselves if at all. */
 static bool is_plain(const topo *t)
 {
-    return (topo_has_ports(t) || is_full(t)) && !topo_is_twisted(t) && topo_is_uniform(t);
+    return (topo_has_ports(t) || is_full(t)) && !topo_is_twisted(t) && topo_is_uniform(t) &&
+           !topo_is_faulty(t);
 }
 
 struct coll_cost coll_closed_form(const topo *t, const struct coll_spec *spec)

@@ -299,10 +299,9 @@ static void paths_of(struct run *r, const net_schedule *s, uint32_t chip, const 
                      uint32_t to)
 {
     const struct net_peer *peer = net_schedule_peer(s, op->peer);
-    if (peer->kind == NET_PEER_HOPS)
-        topo_walk(r->topology, chip, peer->step, &r->paths);
-    else
-        topo_route(r->topology, chip, to, &r->paths);
+    bool is_walked =
+        peer->kind == NET_PEER_HOPS && topo_walk(r->topology, chip, peer->step, &r->paths);
+    if (!is_walked) topo_route(r->topology, chip, to, &r->paths); /* around a failed cable, too */
 }
 
 /* A message with nothing to carry, or to the chip itself: its hops are all it takes. */
@@ -320,8 +319,9 @@ static void send(struct run *r, uint32_t id)
     const struct net_op *op = &program_of(&r->frame[a->frame], a->chip)->op[a->op];
     const struct net_peer *peer = net_schedule_peer(s, op->peer);
     r->messages++;
-    if (peer->port != NET_NONE && a->bytes > 0) { /* the common case: one link */
-        topo_link_id link = topo_port_link(r->topology, a->chip, peer->port);
+    topo_link_id link = TOPO_NONE;
+    if (peer->port != NET_NONE) link = topo_port_link(r->topology, a->chip, peer->port);
+    if (link != TOPO_NONE && a->bytes > 0) { /* the common case: one link */
         a->paths_left = 1;
         net_flow_start(r->engine, r->now, a->bytes, &link, 1, id);
         return;

@@ -372,8 +372,7 @@ topo_chip_id net_peer_of(const net_schedule *s, topo_chip_id chip, uint32_t peer
     const struct net_peer *p = net_schedule_peer(s, peer);
     switch (p->kind) {
     case NET_PEER_HOPS:
-        if (p->port != NET_NONE)
-            return topo_link_to(s->topology, topo_port_link(s->topology, chip, p->port));
+        if (p->port != NET_NONE) return topo_neighbour(s->topology, chip, p->port);
         return topo_translate(s->topology, chip, p->step);
     case NET_PEER_DIGITS:
         return chip_by_digits(s, chip, p->step);

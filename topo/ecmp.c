@@ -166,24 +166,36 @@ uint32_t topo_ecmp_distance(const topo *t, topo_chip_id src, topo_chip_id dst)
 /* One channel per hop of the longest path. */
 static const struct topo_routing ecmp = {"ecmp", topo_ecmp_route, topo_ecmp_distance, 0, NULL};
 
-enum sim_status topo_graph_build(topo *t, struct topo_edges *edges, uint32_t chips,
-                                 uint32_t switches, struct sim_error *err)
+static enum sim_status too_large(const topo *t, uint64_t nodes, struct sim_error *err)
 {
-    char nodes[SIM_QUANTITY_TEXT];
-    uint64_t all = (uint64_t)chips + switches;
+    char count[SIM_QUANTITY_TEXT];
+    return sim_error_set(err, SIM_ERESOURCE,
+                         "topology %s has %s chips and switches, graphs may have %d", t->spec,
+                         sim_count_format(nodes, count), TOPO_GRAPH_NODES_MAX);
+}
+
+enum sim_status topo_graph_route(topo *t, struct sim_error *err)
+{
+    if (t->nodes > TOPO_GRAPH_NODES_MAX) return too_large(t, t->nodes, err);
     t->routing = &ecmp;
-    if (all > TOPO_GRAPH_NODES_MAX) {
-        sim_free(edges->edge);
-        *edges = (struct topo_edges){0};
-        return sim_error_set(err, SIM_ERESOURCE,
-                             "topology %s has %s chips and switches, graphs may have %d", t->spec,
-                             sim_count_format(all, nodes), TOPO_GRAPH_NODES_MAX);
-    }
-    SIM_TRY(topo_edges_build(t, edges, chips, switches, err));
-    t->hops_to = SIM_NEW(uint16_t, (size_t)t->nodes * t->nodes);
+    if (t->hops_to == NULL) t->hops_to = SIM_NEW(uint16_t, (size_t)t->nodes * t->nodes);
     topo_node_id *queue = SIM_NEW(topo_node_id, t->nodes);
     for (topo_node_id n = 0; n < t->nodes; n++)
         search(t, n, queue);
     sim_free(queue);
+    return SIM_OK;
+}
+
+enum sim_status topo_graph_build(topo *t, struct topo_edges *edges, uint32_t chips,
+                                 uint32_t switches, struct sim_error *err)
+{
+    uint64_t all = (uint64_t)chips + switches;
+    if (all > TOPO_GRAPH_NODES_MAX) {
+        sim_free(edges->edge);
+        *edges = (struct topo_edges){0};
+        return too_large(t, all, err);
+    }
+    SIM_TRY(topo_edges_build(t, edges, chips, switches, err));
+    SIM_TRY(topo_graph_route(t, err));
     return check_connected(t, err);
 }

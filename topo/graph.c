@@ -518,3 +518,57 @@ enum sim_status topo_graph_is_isomorphic(const topo *a, const topo *b, bool has_
     }
     return status;
 }
+
+/* ---- cycles ---- */
+
+/* Strong component of every node; some component of more than one node has a cycle. */
+static igraph_error_t find_cycle(const igraph_t *graph, igraph_vector_int_t *cycle)
+{
+    igraph_vector_int_t member, size;
+    igraph_integer_t from = -1, to = -1;
+    IGRAPH_CHECK(igraph_vector_int_init(&member, 0));
+    IGRAPH_FINALLY(igraph_vector_int_destroy, &member);
+    IGRAPH_CHECK(igraph_vector_int_init(&size, 0));
+    IGRAPH_FINALLY(igraph_vector_int_destroy, &size);
+    IGRAPH_CHECK(igraph_connected_components(graph, &member, &size, NULL, IGRAPH_STRONG));
+    for (igraph_integer_t e = 0; e < igraph_ecount(graph) && from < 0; e++) {
+        igraph_integer_t a = IGRAPH_FROM(graph, e), b = IGRAPH_TO(graph, e);
+        bool is_inside =
+            VECTOR(member)[a] == VECTOR(member)[b] && VECTOR(size)[VECTOR(member)[a]] > 1;
+        if (!is_inside && a != b) continue;
+        from = a;
+        to = b;
+    }
+    /* the edge from -> to, and the shortest way back */
+    if (from >= 0) IGRAPH_CHECK(igraph_get_shortest_path(graph, cycle, NULL, to, from, IGRAPH_OUT));
+    igraph_vector_int_destroy(&size);
+    igraph_vector_int_destroy(&member);
+    IGRAPH_FINALLY_CLEAN(2);
+    return IGRAPH_SUCCESS;
+}
+
+enum sim_status topo_digraph_cycle(uint32_t nodes, uint64_t edges, const uint32_t *ends,
+                                   struct sim_error *err, uint32_t *cycle, uint32_t *length)
+{
+    begin();
+    igraph_integer_t *wide = SIM_NEW(igraph_integer_t, 2 * edges);
+    for (uint64_t i = 0; i < 2 * edges; i++)
+        wide[i] = ends[i];
+    igraph_vector_int_t view, way;
+    igraph_t graph;
+    igraph_bool_t is_free = true;
+    igraph_vector_int_view(&view, wide, 2 * (igraph_integer_t)edges);
+    igraph_error_t code = igraph_create(&graph, &view, nodes, IGRAPH_DIRECTED);
+    sim_free(wide);
+    if (code != IGRAPH_SUCCESS) return failed(code, err);
+    igraph_vector_int_init(&way, 0);
+    code = igraph_is_dag(&graph, &is_free);
+    if (code == IGRAPH_SUCCESS && !is_free) code = find_cycle(&graph, &way);
+    *length = (uint32_t)igraph_vector_int_size(&way);
+    for (uint32_t i = 0; i < *length; i++)
+        cycle[i] = (uint32_t)VECTOR(way)[i];
+    igraph_vector_int_destroy(&way);
+    igraph_destroy(&graph);
+    if (code != IGRAPH_SUCCESS) return failed(code, err);
+    return SIM_OK;
+}

@@ -119,6 +119,18 @@ uint32_t topo_lattice_minimal(const struct topo_lattice *lattice,
     return plain_minimal(lattice, difference, hops);
 }
 
+uint32_t topo_lattice_distance(const struct topo_lattice *lattice, uint32_t src, uint32_t dst)
+{
+    int32_t hops[TOPO_VECTORS_MAX][TOPO_AXES_MAX], difference[TOPO_AXES_MAX] = {0};
+    for (uint32_t a = 0; a < lattice->axes; a++) {
+        difference[a] = (int32_t)(dst % lattice->size[a]) - (int32_t)(src % lattice->size[a]);
+        src /= lattice->size[a];
+        dst /= lattice->size[a];
+    }
+    topo_lattice_minimal(lattice, difference, hops);
+    return length_of(hops[0], lattice->axes);
+}
+
 bool topo_lattice_step(const struct topo_lattice *lattice, uint32_t coord[TOPO_AXES_MAX],
                        uint32_t port)
 {

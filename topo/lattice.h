@@ -39,6 +39,9 @@ uint32_t topo_lattice_minimal(const struct topo_lattice *lattice,
                               const int32_t difference[TOPO_AXES_MAX],
                               int32_t hops[TOPO_VECTORS_MAX][TOPO_AXES_MAX]);
 
+/** Links of the shortest path between two chips (ids with axis 0 fastest). */
+uint32_t topo_lattice_distance(const struct topo_lattice *lattice, uint32_t src, uint32_t dst);
+
 /** Coordinates after one step through a port (2 a: +, 2 a + 1: -); false at a mesh's edge. */
 bool topo_lattice_step(const struct topo_lattice *lattice, uint32_t coord[TOPO_AXES_MAX],
                        uint32_t port);

@@ -136,19 +136,26 @@ static void twisted_metrics(const topo *t, struct topo_metrics *m)
 
 /* ---- graphs: by search, and by counting what uniform traffic puts on each link ---- */
 
+static void add_path_loads(const struct topo_paths *paths, double amount, double *load)
+{
+    for (uint32_t i = 0; i < paths->count; i++)
+        for (uint32_t h = paths->begin[i]; h < paths->begin[i + 1]; h++)
+            load[paths->link[h]] += paths->share[i] * amount;
+}
+
+/* All pairs of working chips, by the routes they take. */
 static void graph_loads(const topo *t, struct topo_metrics *m)
 {
     struct topo_paths paths = {0};
-    double *load = SIM_NEW(double, t->links), worst = 0;
+    double *load = SIM_NEW(double, t->links), worst = 0, chips = t->chips - t->failed_chips;
     for (topo_chip_id src = 0; src < t->chips; src++)
         for (topo_chip_id dst = 0; dst < t->chips; dst++) {
+            if (topo_chip_is_failed(t, src) || topo_chip_is_failed(t, dst)) continue;
             uint32_t hops = topo_distance(t, src, dst);
             if (hops > m->diameter) m->diameter = hops;
-            m->mean_hops += (double)hops / t->chips / t->chips;
+            m->mean_hops += (double)hops / chips / chips;
             topo_route(t, src, dst, &paths);
-            for (uint32_t i = 0; i < paths.count; i++)
-                for (uint32_t h = paths.begin[i]; h < paths.begin[i + 1]; h++)
-                    load[paths.link[h]] += paths.share[i] / t->chips;
+            add_path_loads(&paths, 1 / chips, load);
         }
     for (topo_link_id l = 0; l < t->links; l++)
         if (load[l] / t->link_rate[l] > worst) worst = load[l] / t->link_rate[l];
@@ -221,7 +228,10 @@ double topo_cut_bytes_per_s(const topo *t, uint32_t axis, uint32_t positions)
 struct topo_metrics topo_metrics_of(const topo *t)
 {
     struct topo_metrics m = {0};
-    if (t->routing->metrics != NULL) {
+    if (topo_has_ports(t) && topo_is_faulty(t)) {
+        graph_loads(t, &m);
+        m.bisection_bytes_per_s = best_halving_cut(t) * t->link_bytes_per_s;
+    } else if (t->routing->metrics != NULL) {
         t->routing->metrics(t, &m);
     } else if (topo_is_twisted(t)) {
         twisted_metrics(t, &m);

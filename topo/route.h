@@ -33,8 +33,8 @@ void topo_route(const topo *t, topo_chip_id src, topo_chip_id dst, struct topo_p
 /** Where `hops` (signed, per axis) lead from `src`; a step over a mesh's edge is a bug. */
 topo_chip_id topo_translate(const topo *t, topo_chip_id src, const int32_t hops[TOPO_AXES_MAX]);
 /** One path: the walk along `hops`, axis by axis. Unlike topo_route() it takes the direction it is
- * told. */
-void topo_walk(const topo *t, topo_chip_id src, const int32_t hops[TOPO_AXES_MAX],
+ * told. False when one of its cables has failed. */
+bool topo_walk(const topo *t, topo_chip_id src, const int32_t hops[TOPO_AXES_MAX],
                struct topo_paths *paths);
 /** Number of links of the shortest path. */
 uint32_t topo_distance(const topo *t, topo_chip_id src, topo_chip_id dst);

@@ -14,6 +14,8 @@
 #include "base/arena.h"
 #include "base/quantity.h"
 #include "base/yaml.h"
+#include "topo/fault.h"
+#include "topo/routing.h"
 #include "topo/fabric_internal.h"
 #include "topo/graph_internal.h"
 #include "topo/topo_internal.h"
@@ -497,7 +499,8 @@ static enum sim_status parse(struct reading *r, char *text, struct sim_error *er
     return build(r, err);
 }
 
-/* Files are named by the rest of the caller's own text, which outlives an error that points to it. */
+/* Files are named by the rest of the caller's own text, which outlives an error that points to
+ * it. */
 static enum sim_status read_spec(topo *t, const char *spec, const struct topo_options *options,
                                  struct sim_error *err)
 {
@@ -519,6 +522,11 @@ enum sim_status topo_create(const char *spec, const struct topo_options *options
     topo *t = SIM_NEW(topo, 1);
     t->spec = sim_strdup(spec);
     enum sim_status status = read_spec(t, spec, options != NULL ? options : &none, err);
+    bool has_faults = options != NULL && (options->fail[0] != 0 || options->fail_random != NULL);
+    if (status == SIM_OK && has_faults)
+        status = topo_faults_apply(t, options->fail, options->fail_random, err);
+    if (status == SIM_OK && options != NULL && options->routing != NULL)
+        status = topo_routing_choose(t, options->routing, err);
     if (status != SIM_OK) {
         topo_destroy(t);
         return status;

@@ -71,6 +71,10 @@ void topo_destroy(topo *t)
     sim_free(t->link_latency_ps);
     sim_free(t->link_kind);
     sim_free(t->hops_to);
+    sim_free(t->port_chip);
+    sim_free(t->is_failed);
+    topo_fault_table_destroy(t->fault_table);
+    topo_route_table_destroy(t->route_table);
     for (uint32_t i = 0; i < t->factors; i++)
         topo_destroy(t->factor[i]);
     sim_free(t->factor);
@@ -184,6 +188,29 @@ topo_chip_id topo_chip_at(const topo *t, const uint32_t coord[TOPO_AXES_MAX])
         chip = chip * t->grid.size[a] + coord[a];
     }
     return chip;
+}
+
+bool topo_chip_is_failed(const topo *t, topo_chip_id chip)
+{
+    assert(chip < t->chips);
+    return t->is_failed != NULL && t->is_failed[chip];
+}
+
+bool topo_is_faulty(const topo *t)
+{
+    return t->is_failed != NULL;
+}
+
+uint32_t topo_failed_chips(const topo *t)
+{
+    return t->failed_chips;
+}
+
+topo_chip_id topo_neighbour(const topo *t, topo_chip_id chip, uint32_t port)
+{
+    if (t->port_chip != NULL) return t->port_chip[(size_t)chip * t->ports + port];
+    topo_link_id link = topo_port_link(t, chip, port);
+    return link != TOPO_NONE ? t->link_to[link] : TOPO_NONE;
 }
 
 topo_link_id topo_port_link(const topo *t, topo_chip_id chip, uint32_t port)

@@ -41,6 +41,9 @@ struct topo_options {
     double link_bytes_per_s;
     sim_ps latency_ps; /* per hop; -1 = not given */
     enum topo_tie tie;
+    char fail[1024];         /* faults, see topo/fault.h; "": none */
+    const char *fail_random; /* NULL: none */
+    const char *routing;     /* a name or a file (topo/routing.h); NULL: the default */
 };
 /* Nothing said: struct topo_options o = TOPO_OPTIONS_DEFAULT; */
 #define TOPO_OPTIONS_DEFAULT                                                                       \
@@ -90,6 +93,13 @@ bool topo_has_ports(const topo *t);
 uint32_t topo_coord(const topo *t, topo_chip_id chip, uint32_t axis);
 topo_chip_id topo_chip_at(const topo *t, const uint32_t coord[TOPO_AXES_MAX]);
 
+/** Has the chip failed? Failed chips keep their ids and have no links. */
+bool topo_chip_is_failed(const topo *t, topo_chip_id chip);
+uint32_t topo_failed_chips(const topo *t);
+/** Has anything failed? */
+bool topo_is_faulty(const topo *t);
+/** The chip a port is for, its cable working or not; TOPO_NONE at a mesh's edge. Needs ports. */
+topo_chip_id topo_neighbour(const topo *t, topo_chip_id chip, uint32_t port);
 /** The outgoing link of a port (2*axis for +, 2*axis+1 for -), or TOPO_NONE. Needs ports. */
 topo_link_id topo_port_link(const topo *t, topo_chip_id chip, uint32_t port);
 /** Ports per chip: twice the axes; 0 without ports. */
@@ -105,7 +115,7 @@ double topo_link_rate(const topo *t, topo_link_id link); /* bytes/s */
 sim_ps topo_link_latency_ps(const topo *t, topo_link_id link);
 enum topo_link_kind topo_link_kind(const topo *t, topo_link_id link);
 
-/** A chip's coordinates as "3,0,1"; a switch as "switch 7". Returns `buffer` (at least 48 bytes). */
+/** A chip's coordinates as "3,0,1"; a switch as "switch 7". Returns `buffer` (48 bytes or more). */
 const char *topo_node_format(const topo *t, topo_node_id node, char *buffer);
 
 #endif

@@ -38,6 +38,14 @@ struct topo {
     uint8_t *link_kind;                /* [links] */
     topo **factor; /* [factors] owned: what a product is made of; of several slices, one slice */
     uint32_t factors;
+    topo_chip_id *port_chip; /* [chips * ports] with faults: who the port led to; else NULL */
+    bool *is_failed;         /* [chips] with faults; else NULL */
+    uint32_t failed_chips;
+    const struct topo_routing *base_routing; /* under valiant and tables: the default one */
+    struct topo_route_table *route_table;    /* routes from a file; else NULL */
+    uint64_t seed;                           /* of valiant's intermediates */
+    struct topo_fault_table
+        *fault_table;  /* of the fault-tolerant routing; filled when first needed */
     uint16_t *hops_to; /* [nodes * nodes] graph families: links of the shortest path from a to b */
 };
 
@@ -90,9 +98,36 @@ SIM_MUST_CHECK enum sim_status topo_edges_build(topo *t, struct topo_edges *edge
 SIM_MUST_CHECK enum sim_status topo_graph_build(topo *t, struct topo_edges *edges, uint32_t chips,
                                                 uint32_t switches, struct sim_error *err);
 
+/** Hop counts and ECMP routing of a graph whose links are in place (again, after faults). */
+SIM_MUST_CHECK enum sim_status topo_graph_route(topo *t, struct sim_error *err);
+
+/* ---- faults ---- */
+
+/** The routing that goes around missing links. */
+SIM_MUST_CHECK enum sim_status topo_fault_routing(topo *t, struct sim_error *err);
+void topo_fault_table_destroy(struct topo_fault_table *table);
+/** Append the shortest up*-down* path; false when there is none. */
+bool topo_up_down_path(const topo *t, topo_node_id src, topo_node_id dst, uint8_t channel,
+                       struct topo_paths *paths);
+
 /** What topo_graph_build() sets: evenly over all shortest paths. */
 void topo_ecmp_route(const topo *t, topo_chip_id src, topo_chip_id dst, struct topo_paths *paths);
 uint32_t topo_ecmp_distance(const topo *t, topo_chip_id src, topo_chip_id dst);
+
+/**
+ * Some cycle of a directed graph of `edges` pairs of nodes (igraph), as nodes in order into `cycle`
+ * ([nodes]); *length 0 when there is none.
+ */
+SIM_MUST_CHECK enum sim_status topo_digraph_cycle(uint32_t nodes, uint64_t edges,
+                                                  const uint32_t *ends, struct sim_error *err,
+                                                  uint32_t *cycle, uint32_t *length);
+
+/* ---- other routings ---- */
+
+extern const struct topo_routing topo_up_down_routing, topo_valiant_routing_table;
+void topo_valiant_routing(topo *t, uint64_t seed);
+SIM_MUST_CHECK enum sim_status topo_table_routing(topo *t, const char *path, struct sim_error *err);
+void topo_route_table_destroy(struct topo_route_table *table);
 
 /* Path building: begin a set, push links with their virtual channel, close each path with its share
  * of the bytes; shares add up to 1. */

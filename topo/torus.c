@@ -59,14 +59,22 @@ static topo_chip_id push_hops(const topo *t, topo_chip_id chip, uint32_t axis, i
     return chip;
 }
 
-void topo_walk(const topo *t, topo_chip_id src, const int32_t hops[TOPO_AXES_MAX],
+bool topo_walk(const topo *t, topo_chip_id src, const int32_t hops[TOPO_AXES_MAX],
                struct topo_paths *paths)
 {
     assert(topo_has_ports(t));
+    topo_chip_id at = src;
+    for (uint32_t a = 0; a < t->grid.axes; a++)
+        for (int32_t left = abs(hops[a]); left > 0; left--) {
+            uint32_t port = 2 * a + (hops[a] < 0);
+            if (topo_port_link(t, at, port) == TOPO_NONE) return false;
+            at = topo_neighbour(t, at, port);
+        }
     topo_paths_reset(paths);
     for (uint32_t a = 0; a < t->grid.axes; a++)
         src = push_hops(t, src, a, hops[a], paths);
     topo_paths_close(paths, 1);
+    return true;
 }
 
 topo_chip_id topo_translate(const topo *t, topo_chip_id src, const int32_t hops[TOPO_AXES_MAX])
@@ -74,7 +82,7 @@ topo_chip_id topo_translate(const topo *t, topo_chip_id src, const int32_t hops[
     for (uint32_t a = 0; a < t->grid.axes; a++) {
         uint32_t port = 2 * a + (hops[a] < 0);
         for (int32_t left = abs(hops[a]); left > 0; left--)
-            src = t->link_to[topo_port_link(t, src, port)];
+            src = topo_neighbour(t, src, port);
     }
     return src;
 }
@@ -110,12 +118,7 @@ static void torus_route(const topo *t, topo_chip_id src, topo_chip_id dst, struc
 
 static uint32_t torus_distance(const topo *t, topo_chip_id src, topo_chip_id dst)
 {
-    int32_t hops[TOPO_VECTORS_MAX][TOPO_AXES_MAX];
-    uint32_t distance = 0;
-    minimal_hops(t, src, dst, hops);
-    for (uint32_t a = 0; a < t->grid.axes; a++)
-        distance += (uint32_t)abs(hops[0][a]);
-    return distance;
+    return topo_lattice_distance(&t->grid, src, dst);
 }
 
 /* Two channels per axis and direction break the cycle around it: a message changes to the second

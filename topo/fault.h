@@ -1,0 +1,25 @@
+/**
+ * Faults: chips, hosts, links, cubes and optical switches that are out of order.
+ *
+ *     chip:3,4,5            a chip, by coordinates
+ *     link:0,0,0:+x         a cable, both ways; link:0,0,0:+x:out only the way out of that chip
+ *     host:5                the chips of a host (hosts are numbered like chips, x fastest)
+ *     cube:1,0,2            the 64 chips at a place of the slice's grid of cubes
+ *     ocs:x7                an optical switch: dimension and face position; its cables are dark
+ *
+ * separated by ";". Random ones: "links=3,chips=1,seed=7".
+ *
+ * A failed chip keeps its id and loses its links. A fault that cuts working chips off from each
+ * other is an error that names them.
+ */
+#ifndef PODSIM_TOPO_FAULT_H
+#define PODSIM_TOPO_FAULT_H
+
+#include "topo/topo.h"
+
+/** Take what `named` ("": nothing) and `random` (may be NULL) say out of a topology just built.
+ * Errors: SIM_EDATA. */
+SIM_MUST_CHECK enum sim_status topo_faults_apply(topo *t, const char *named, const char *random,
+                                                 struct sim_error *err);
+
+#endif

@@ -1,0 +1,127 @@
+/*
+ * The names of routings.
+ */
+#include "topo/routing.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/quantity.h"
+#include "topo/topo_internal.h"
+
+static enum sim_status wants_ports(const topo *t, const char *name, struct sim_error *err)
+{
+    if (t->ports > 0) return SIM_OK;
+    return sim_error_set(err, SIM_EDATA, "routing %s is for tori and meshes, %s is none", name,
+                         t->spec);
+}
+
+static enum sim_status choose_dimension_order(topo *t, const char *rest, struct sim_error *err)
+{
+    SIM_TRY(wants_ports(t, "dimension-order", err));
+    if (topo_is_faulty(t))
+        return sim_error_set(
+            err, SIM_EDATA,
+            "routing dimension-order cannot go around faults, want fault-tolerant or "
+            "up-down");
+    if (*rest == 0) return SIM_OK;
+    static const char *const ties[] = {",tie=split", ",tie=positive", ",tie=negative"};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(rest, ties[i]) == 0) {
+            t->tie = (enum topo_tie)i;
+            return SIM_OK;
+        }
+    return sim_error_set(err, SIM_EDATA,
+                         "routing dimension-order%s: want tie=split, tie=positive or tie=negative",
+                         rest);
+}
+
+/* The default routings split evenly over all minimal routes; faults need their own. */
+static enum sim_status choose_balanced(topo *t, const char *rest, struct sim_error *err)
+{
+    (void)rest;
+    if (!topo_is_faulty(t) || t->ports == 0) return SIM_OK;
+    return sim_error_set(err, SIM_EDATA,
+                         "routing balanced cannot go around faults, want fault-tolerant");
+}
+
+static enum sim_status choose_fault_tolerant(topo *t, const char *rest, struct sim_error *err)
+{
+    (void)rest;
+    SIM_TRY(wants_ports(t, "fault-tolerant", err));
+    return topo_is_faulty(t) ? SIM_OK : topo_fault_routing(t, err);
+}
+
+static enum sim_status choose_ecmp(topo *t, const char *rest, struct sim_error *err)
+{
+    (void)rest;
+    return topo_graph_route(t, err);
+}
+
+static enum sim_status choose_up_down(topo *t, const char *rest, struct sim_error *err)
+{
+    (void)rest, (void)err;
+    t->routing = &topo_up_down_routing;
+    return SIM_OK;
+}
+
+static enum sim_status choose_valiant(topo *t, const char *rest, struct sim_error *err)
+{
+    struct sim_error why = {0};
+    uint64_t seed = 1;
+    if (*rest != 0 && (strncmp(rest, ",seed=", 6) != 0 ||
+                       sim_count_parse(rest + 6, 0, UINT64_MAX, &why, &seed) != SIM_OK))
+        return sim_error_set(err, SIM_EDATA, "routing valiant%s: want seed=N", rest);
+    topo_valiant_routing(t, seed);
+    return SIM_OK;
+}
+
+static const struct {
+    const char *name;
+    enum sim_status (*choose)(topo *, const char *rest, struct sim_error *);
+    bool takes_more;
+} routings[] = {{"dimension-order", choose_dimension_order, true},
+                {"balanced", choose_balanced, false},
+                {"fault-tolerant", choose_fault_tolerant, false},
+                {"ecmp", choose_ecmp, false},
+                {"up-down", choose_up_down, false},
+                {"valiant", choose_valiant, true}};
+
+enum sim_status topo_routing_choose(topo *t, const char *text, struct sim_error *err)
+{
+    size_t bytes = strcspn(text, ",");
+    for (size_t i = 0; i < sizeof routings / sizeof routings[0]; i++) {
+        if (strlen(routings[i].name) != bytes || strncmp(text, routings[i].name, bytes) != 0)
+            continue;
+        if (text[bytes] != 0 && !routings[i].takes_more)
+            return sim_error_set(err, SIM_EDATA, "routing %s takes no \"%s\"", routings[i].name,
+                                 text + bytes + 1);
+        return routings[i].choose(t, text + bytes, err);
+    }
+    return topo_table_routing(t, text, err);
+}
+
+const char *topo_routing_name(const topo *t)
+{
+    return t->routing->name;
+}
+
+/* ECMP uses a channel per hop. */
+static uint32_t longest_route(const topo *t)
+{
+    uint32_t longest = 1;
+    for (topo_chip_id a = 0; a < t->chips; a++)
+        for (topo_chip_id b = 0; b < t->chips; b++) {
+            uint32_t hops =
+                topo_chip_is_failed(t, a) || topo_chip_is_failed(t, b) ? 0 : topo_distance(t, a, b);
+            if (hops > longest) longest = hops;
+        }
+    return longest;
+}
+
+uint32_t topo_routing_channels(const topo *t)
+{
+    if (t->base_routing != NULL && t->routing == &topo_valiant_routing_table)
+        return 2 * (t->base_routing->channels > 0 ? t->base_routing->channels : longest_route(t));
+    return t->routing->channels > 0 ? t->routing->channels : longest_route(t);
+}
