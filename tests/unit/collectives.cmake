@@ -1,4 +1,5 @@
 podsim_unit_test(coll_check_test collectives)
 podsim_analytic_test(coll_forms_test collectives)
 podsim_analytic_test(coll_twisted_test collectives)
+podsim_analytic_test(coll_fault_test collectives)
 podsim_analytic_test(coll_fabric_test collectives)
