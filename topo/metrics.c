@@ -225,14 +225,16 @@ double topo_cut_bytes_per_s(const topo *t, uint32_t axis, uint32_t positions)
     return second < least ? second : least;
 }
 
-struct topo_metrics topo_metrics_of(const topo *t)
+/* By the routing that the topology was built with. */
+static struct topo_metrics built_metrics(const topo *t)
 {
     struct topo_metrics m = {0};
+    const struct topo_routing *built = t->base_routing != NULL ? t->base_routing : t->routing;
     if (topo_has_ports(t) && topo_is_faulty(t)) {
         graph_loads(t, &m);
         m.bisection_bytes_per_s = best_halving_cut(t) * t->link_bytes_per_s;
-    } else if (t->routing->metrics != NULL) {
-        t->routing->metrics(t, &m);
+    } else if (built->metrics != NULL) {
+        built->metrics(t, &m);
     } else if (topo_is_twisted(t)) {
         twisted_metrics(t, &m);
     } else if (topo_has_ports(t)) {
@@ -243,5 +245,17 @@ struct topo_metrics topo_metrics_of(const topo *t)
         graph_loads(t, &m);
         m.bisection_bytes_per_s = halves_cut(t);
     }
+    return m;
+}
+
+/* Cuts and distances per axis are the topology's own; loads and ways are the routing's. */
+struct topo_metrics topo_metrics_of(const topo *t)
+{
+    struct topo_metrics m = built_metrics(t);
+    bool is_default = t->base_routing == NULL && t->tie == TOPO_TIE_SPLIT;
+    if (is_default || topo_is_faulty(t)) return m;
+    m.diameter = 0;
+    m.mean_hops = 0;
+    graph_loads(t, &m);
     return m;
 }

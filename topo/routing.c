@@ -87,7 +87,7 @@ static const struct {
                 {"up-down", choose_up_down, false},
                 {"valiant", choose_valiant, true}};
 
-enum sim_status topo_routing_choose(topo *t, const char *text, struct sim_error *err)
+static enum sim_status choose(topo *t, const char *text, struct sim_error *err)
 {
     size_t bytes = strcspn(text, ",");
     for (size_t i = 0; i < sizeof routings / sizeof routings[0]; i++) {
@@ -99,6 +99,14 @@ enum sim_status topo_routing_choose(topo *t, const char *text, struct sim_error 
         return routings[i].choose(t, text + bytes, err);
     }
     return topo_table_routing(t, text, err);
+}
+
+enum sim_status topo_routing_choose(topo *t, const char *text, struct sim_error *err)
+{
+    const struct topo_routing *built = t->routing;
+    SIM_TRY(choose(t, text, err));
+    if (t->routing != built) t->base_routing = built;
+    return SIM_OK;
 }
 
 const char *topo_routing_name(const topo *t)

@@ -41,7 +41,7 @@ struct topo {
     topo_chip_id *port_chip; /* [chips * ports] with faults: who the port led to; else NULL */
     bool *is_failed;         /* [chips] with faults; else NULL */
     uint32_t failed_chips;
-    const struct topo_routing *base_routing; /* under valiant and tables: the default one */
+    const struct topo_routing *base_routing; /* the default, when another was chosen; else NULL */
     struct topo_route_table *route_table;    /* routes from a file; else NULL */
     uint64_t seed;                           /* of valiant's intermediates */
     struct topo_fault_table
