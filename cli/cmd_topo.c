@@ -55,7 +55,11 @@ static const struct cli_command command = {
     "mean_hops counts ordered pairs, a chip's distance 0 to itself included; bisection is one "
     "direction;\n"
     "all_to_all is the rate each chip may send at, evenly to all chips, until the busiest link is "
-    "full.\n\n"
+    "full;\n"
+    "neighbour the same, evenly to its neighbours (without ports: ids +1 and -1), dark cables "
+    "bypassed.\n"
+    "betweenness is the most pairs that any link has on their shortest paths (up to 4,096 chips)."
+    "\n\n"
     "Goodput is the expected share of the pod's chips in usable slices: with optical switches "
     "(OCS) "
     "any good\n"
@@ -174,7 +178,7 @@ static enum sim_status show(struct output *o, const char *spec, struct sim_error
     if (o->comparison != NULL)
         cli_topo_comparison_add(o->comparison, t, &m);
     else if (o->report != NULL)
-        cli_topo_row(o->report, t, &m);
+        cli_topo_row(o->report, t, &m, o->request->format == CLI_TEXT);
     else
         cli_topo_describe(t, &m, &o->request->topology);
     topo_destroy(t);

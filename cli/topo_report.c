@@ -4,17 +4,71 @@
 #include "cli/topo_report.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/quantity.h"
 #include "cli/common.h"
 #include "cli/version.h"
+#include "topo/graph.h"
 
 static const char *four_digits(double value, char *buffer)
 {
     snprintf(buffer, SIM_QUANTITY_TEXT, "%.4g", value);
     return buffer;
+}
+
+/* ---- the most loaded link ---- */
+
+/* 8x8x16 takes 0.04 s, 16x16x16 0.8 s. Full meshes have many more links for as many chips, hence
+ * the second limit. */
+#define BETWEENNESS_CHIPS_MAX 4096
+#define BETWEENNESS_STEPS_MAX UINT64_C(200000000) /* chips times links */
+
+struct betweenness {
+    bool is_known;
+    double pairs;
+    char link[100]; /* "0,0,0>1,0,0"; empty when unknown or there is none */
+};
+
+static struct betweenness betweenness_of(const topo *t)
+{
+    struct betweenness b = {0};
+    struct sim_error ignored = {0};
+    char from[48], to[48];
+    topo_link_id link;
+    if (topo_chips(t) > BETWEENNESS_CHIPS_MAX ||
+        (uint64_t)topo_chips(t) * topo_links(t) > BETWEENNESS_STEPS_MAX)
+        return b;
+    b.is_known = topo_graph_betweenness(t, &ignored, &b.pairs, &link) == SIM_OK;
+    b.pairs = rint(b.pairs * 1e6) / 1e6; /* a sum of 1/n: its last digits are noise */
+    if (b.is_known && link != TOPO_NONE)
+        snprintf(b.link, sizeof b.link, "%s>%s", topo_node_format(t, topo_link_from(t, link), from),
+                 topo_node_format(t, topo_link_to(t, link), to));
+    return b;
+}
+
+static void describe_betweenness(const topo *t)
+{
+    char text[SIM_QUANTITY_TEXT];
+    struct betweenness b = betweenness_of(t);
+    if (b.link[0] != 0)
+        printf("  betweenness    %s pairs on shortest paths over %s, the most of any link\n",
+               b.pairs < 1000 ? four_digits(b.pairs, text)
+                              : sim_count_format((uint64_t)(b.pairs + 0.5), text),
+               b.link);
+}
+
+static void betweenness_cells(cli_report *report, const topo *t, bool is_text)
+{
+    struct betweenness b = {0};
+    if (!is_text) b = betweenness_of(t); /* text does not show it */
+    if (b.is_known)
+        cli_cell_double(report, b.pairs, NULL);
+    else
+        cli_cell_text(report, "");
+    cli_cell_text(report, b.link);
 }
 
 /* ---- a description, or a row ---- */
@@ -29,6 +83,9 @@ const struct cli_column cli_topo_columns[] = {{"topology", "topology", true},
                                               {"bisection_gb_per_s", "bisection", false},
                                               {"bisection_kind", NULL, true},
                                               {"all_to_all_gb_per_s", "all-to-all", false},
+                                              {"neighbour_gb_per_s", "neighbours", false},
+                                              {"betweenness", NULL, false},
+                                              {"betweenness_link", NULL, true},
                                               {"axes", NULL, true},
                                               {"wrapped_axes", "wraps", true},
                                               {"hosts", "hosts", false},
@@ -94,11 +151,16 @@ void cli_topo_describe(const topo *t, const struct topo_metrics *m, const struct
     if (m->all_to_all_bytes_per_s > 0)
         printf("  all-to-all     %s a chip, evenly to all, fills the busiest link\n",
                sim_rate_format(m->all_to_all_bytes_per_s, a));
+    if (m->neighbour_bytes_per_s > 0)
+        printf("  neighbours     %s a chip, evenly to %s, fills the busiest link\n",
+               sim_rate_format(m->neighbour_bytes_per_s, a),
+               topo_has_ports(t) ? "its neighbours" : "ids +1 and -1");
+    describe_betweenness(t);
     printf("  numbering      chip id = x + X (y + Y (z ...)), ids 0 to %s\n",
            sim_count_format(topo_chips(t) - 1, a));
 }
 
-void cli_topo_row(cli_report *report, const topo *t, const struct topo_metrics *m)
+void cli_topo_row(cli_report *report, const topo *t, const struct topo_metrics *m, bool is_text)
 {
     char shape[64], wrapped[8], text[SIM_QUANTITY_TEXT];
     uint32_t grid[3];
@@ -114,6 +176,9 @@ void cli_topo_row(cli_report *report, const topo *t, const struct topo_metrics *
     cli_cell_text(report, m->is_bisection_exact ? "exact" : "upper bound");
     cli_cell_double(report, m->all_to_all_bytes_per_s / 1e9,
                     sim_rate_format(m->all_to_all_bytes_per_s, text));
+    cli_cell_double(report, m->neighbour_bytes_per_s / 1e9,
+                    sim_rate_format(m->neighbour_bytes_per_s, text));
+    betweenness_cells(report, t, is_text);
     cli_cell_text(report, shape);
     cli_cell_text(report, wrapped);
     uint64_t hosts = topo_chip_of(t) != NULL ? host_count(t, grid) : 0;
@@ -140,6 +205,7 @@ static const struct measure {
     {"bisection_gb_per_s", "bisection_ratio", "bisection", RATE},
     {"bisection_per_chip_gb_per_s", "bisection_per_chip_ratio", "bisection per chip", RATE},
     {"all_to_all_gb_per_s", "all_to_all_ratio", "all-to-all per chip", RATE},
+    {"neighbour_gb_per_s", "neighbour_ratio", "neighbours per chip", RATE},
 };
 #define MEASURES (sizeof measures / sizeof measures[0])
 
@@ -176,7 +242,7 @@ void cli_topo_comparison_add(cli_topo_comparison *c, const topo *t, const struct
                                sim_ps_to_us(topo_default_latency_ps(t)), m->diameter, m->mean_hops,
                                m->bisection_bytes_per_s / 1e9,
                                m->bisection_bytes_per_s / 1e9 / topo_chips(t),
-                               m->all_to_all_bytes_per_s / 1e9}};
+                               m->all_to_all_bytes_per_s / 1e9, m->neighbour_bytes_per_s / 1e9}};
     SIM_GROW(c->side, c->capacity, c->count + 1);
     c->side[c->count++] = s;
 }

@@ -11,8 +11,8 @@
 void cli_topo_describe(const topo *t, const struct topo_metrics *m, const struct topo_options *o);
 
 extern const struct cli_column cli_topo_columns[];
-/** One row of cli_topo_columns. */
-void cli_topo_row(cli_report *report, const topo *t, const struct topo_metrics *m);
+/** One row of cli_topo_columns; for text without what only CSV and JSON show and takes a while. */
+void cli_topo_row(cli_report *report, const topo *t, const struct topo_metrics *m, bool is_text);
 
 /**
  * Topologies side by side, with the ratio of each number to the first topology's. As text a number

@@ -143,11 +143,21 @@ static void add_path_loads(const struct topo_paths *paths, double amount, double
             load[paths->link[h]] += paths->share[i] * amount;
 }
 
+/* The factor of all loads that fills the busiest of the first `links`; 0 without loads. */
+static double filling_rate(const topo *t, topo_link_id links, const double *load)
+{
+    double least = 0;
+    for (topo_link_id l = 0; l < links; l++)
+        if (load[l] > 0 && (least == 0 || t->link_rate[l] < least * load[l]))
+            least = t->link_rate[l] / load[l];
+    return least;
+}
+
 /* All pairs of working chips, by the routes they take. */
 static void graph_loads(const topo *t, struct topo_metrics *m)
 {
     struct topo_paths paths = {0};
-    double *load = SIM_NEW(double, t->links), worst = 0, chips = t->chips - t->failed_chips;
+    double *load = SIM_NEW(double, t->links), chips = t->chips - t->failed_chips;
     for (topo_chip_id src = 0; src < t->chips; src++)
         for (topo_chip_id dst = 0; dst < t->chips; dst++) {
             if (topo_chip_is_failed(t, src) || topo_chip_is_failed(t, dst)) continue;
@@ -157,9 +167,7 @@ static void graph_loads(const topo *t, struct topo_metrics *m)
             topo_route(t, src, dst, &paths);
             add_path_loads(&paths, 1 / chips, load);
         }
-    for (topo_link_id l = 0; l < t->links; l++)
-        if (load[l] / t->link_rate[l] > worst) worst = load[l] / t->link_rate[l];
-    m->all_to_all_bytes_per_s = worst > 0 ? 1 / worst : 0;
+    m->all_to_all_bytes_per_s = filling_rate(t, t->links, load);
     topo_paths_release(&paths);
     sim_free(load);
 }
@@ -176,6 +184,54 @@ static double halves_cut(const topo *t)
         if (cut < least) least = cut;
     }
     return least;
+}
+
+/* ---- neighbours ---- */
+
+#define NEIGHBOURS_MAX (2 * TOPO_AXES_MAX)
+
+static uint32_t neighbours_of(const topo *t, topo_chip_id chip, topo_chip_id list[NEIGHBOURS_MAX])
+{
+    topo_chip_id next[NEIGHBOURS_MAX];
+    uint32_t found = 0, candidates = t->ports;
+    for (uint32_t p = 0; p < t->ports; p++)
+        next[p] = topo_neighbour(t, chip, p);
+    if (t->ports == 0 && t->chips > 1) {
+        next[0] = chip + 1 < t->chips ? chip + 1 : 0;
+        next[1] = chip > 0 ? chip - 1 : t->chips - 1;
+        candidates = 2;
+    }
+    for (uint32_t i = 0; i < candidates; i++)
+        if (next[i] != TOPO_NONE && !topo_chip_is_failed(t, next[i])) list[found++] = next[i];
+    return found;
+}
+
+/* A healthy grid under its own routing goes to a neighbour in one hop, so a link carries nothing
+ * but what its own chip sends. Chip 0, in a corner, has the fewest neighbours to divide it by: its
+ * links are the busiest. */
+static bool is_first_busiest(const topo *t)
+{
+    bool is_default = t->base_routing == NULL || t->routing == t->base_routing;
+    return topo_has_ports(t) && !topo_is_faulty(t) && is_default;
+}
+
+static double neighbour_rate(const topo *t)
+{
+    topo_chip_id neighbour[NEIGHBOURS_MAX], senders = is_first_busiest(t) ? 1 : t->chips;
+    topo_link_id links = senders == t->chips ? t->links : t->out_begin[senders];
+    struct topo_paths paths = {0};
+    double *load = SIM_NEW(double, links);
+    for (topo_chip_id src = 0; src < senders; src++) {
+        uint32_t count = topo_chip_is_failed(t, src) ? 0 : neighbours_of(t, src, neighbour);
+        for (uint32_t i = 0; i < count; i++) {
+            topo_route(t, src, neighbour[i], &paths);
+            add_path_loads(&paths, 1.0 / count, load);
+        }
+    }
+    double rate = filling_rate(t, links, load);
+    topo_paths_release(&paths);
+    sim_free(load);
+    return rate;
 }
 
 /* ---- cuts ---- */
@@ -252,6 +308,7 @@ static struct topo_metrics built_metrics(const topo *t)
 struct topo_metrics topo_metrics_of(const topo *t)
 {
     struct topo_metrics m = built_metrics(t);
+    m.neighbour_bytes_per_s = neighbour_rate(t);
     bool is_default = t->base_routing == NULL && t->tie == TOPO_TIE_SPLIT;
     if (is_default || topo_is_faulty(t)) return m;
     m.diameter = 0;

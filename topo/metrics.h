@@ -16,10 +16,19 @@ struct topo_metrics {
     bool is_bisection_exact;           /* else an upper bound: the best halving found */
     double all_to_all_bytes_per_s; /* send rate per chip at which the busiest link is full, uniform
                                       traffic, own share included (it crosses no link) */
+    /* Send rate per chip at which the busiest link is full when every working chip sends at this
+     * rate, in equal parts to its working neighbours, by the routing in force. It is what a chip
+     * sends to all of them together, each byte once however many links it crosses. Neighbours are
+     * those of the healthy grid, one per port: a dark cable's two ends still send to each other,
+     * the long way. Without ports they are the chips with the next lower and higher id, round the
+     * end. Chips at a mesh's edge, or beside a failed chip, send the same in fewer parts; chips
+     * without a neighbour send nothing. 0: nobody has one. */
+    double neighbour_bytes_per_s;
 };
 
 /** By closed forms on tori, meshes and full meshes of any size; twisted tori from the routes of one
- * chip; graphs in general from the routes of all pairs. */
+ * chip; graphs in general from the routes of all pairs. Neighbours: on healthy tori and meshes from
+ * the routes of one chip, else from those of all neighbours. */
 struct topo_metrics topo_metrics_of(const topo *t);
 /**
  * A cut: bytes/s, in the direction that has more, over the links between two sets of nodes, one of
