@@ -11,20 +11,8 @@
 #include "base/quantity.h"
 #include "cli/options.h"
 #include "netsim/mpi.h"
+#include "topo/fault.h"
 #include "topo/routing.h"
-
-/* --fail may come several times. */
-static enum sim_status add_fault(const char *value, struct topo_options *options,
-                                 struct sim_error *err)
-{
-    size_t at = strlen(options->fail);
-    int wrote =
-        snprintf(options->fail + at, sizeof options->fail - at, "%s%s", at > 0 ? ";" : "", value);
-    if (wrote < 0 || (size_t)wrote >= sizeof options->fail - at)
-        return sim_error_set(err, SIM_EUSAGE, "--fail: more than %zu characters of faults",
-                             sizeof options->fail - 1);
-    return SIM_OK;
-}
 
 enum sim_status cli_topology_option(const char *name, const char *value,
                                     struct topo_options *options, struct sim_error *err)
@@ -33,7 +21,8 @@ enum sim_status cli_topology_option(const char *name, const char *value,
         options->routing = value;
         return SIM_OK;
     }
-    if (strcmp(name, "fail") == 0) return add_fault(value, options, err);
+    if (strcmp(name, "fail") == 0)
+        return cli_option_error(name, topo_options_fail(options, value, err), err);
     if (strcmp(name, "fail-random") == 0) {
         options->fail_random = value;
         return SIM_OK;

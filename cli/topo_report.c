@@ -121,6 +121,12 @@ static uint64_t host_count(const topo *t, uint32_t grid[3])
     return hosts;
 }
 
+/* Hops belong to axes on healthy tori and meshes only: detours run along others. */
+static uint32_t axes_with_hops(const topo *t)
+{
+    return topo_has_ports(t) && !topo_is_faulty(t) ? topo_axes(t) : 0;
+}
+
 void cli_topo_describe(const topo *t, const struct topo_metrics *m, const struct topo_options *o)
 {
     char shape[64], wrapped[8], a[SIM_QUANTITY_TEXT], b[SIM_QUANTITY_TEXT], c[SIM_QUANTITY_TEXT];
@@ -143,9 +149,9 @@ void cli_topo_describe(const topo *t, const struct topo_metrics *m, const struct
            sim_count_format(topo_links(t), a), sim_rate_format(topo_default_link_rate(t), b),
            sim_time_format(topo_default_latency_ps(t), c), cli_routing_text(o, t));
     printf("  diameter       %u hops, mean %.4g", m->diameter, m->mean_hops);
-    for (uint32_t i = 0; i < topo_axes(t) && topo_has_ports(t); i++)
+    for (uint32_t i = 0; i < axes_with_hops(t); i++)
         printf("%s%c %.4g", i == 0 ? " (" : ", ", "xyzw"[i], m -> axis_mean_hops[i]);
-    printf("%s\n", topo_has_ports(t) ? ")" : "");
+    printf("%s\n", axes_with_hops(t) > 0 ? ")" : "");
     printf("  bisection      %s one way (%s)\n", sim_rate_format(m->bisection_bytes_per_s, a),
            m->is_bisection_exact ? "exact" : "upper bound");
     if (m->all_to_all_bytes_per_s > 0)
@@ -170,7 +176,7 @@ void cli_topo_row(cli_report *report, const topo *t, const struct topo_metrics *
     cli_cell_uint(report, topo_links(t), sim_count_format(topo_links(t), text));
     cli_cell_uint(report, m->diameter, NULL);
     cli_cell_double(report, m->mean_hops, four_digits(m->mean_hops, text));
-    cli_cell_array(report, m->axis_mean_hops, topo_has_ports(t) ? topo_axes(t) : 0, NULL);
+    cli_cell_array(report, m->axis_mean_hops, axes_with_hops(t), NULL);
     cli_cell_double(report, m->bisection_bytes_per_s / 1e9,
                     sim_rate_format(m->bisection_bytes_per_s, text));
     cli_cell_text(report, m->is_bisection_exact ? "exact" : "upper bound");

@@ -377,6 +377,31 @@ static enum sim_status mark_all(struct marks *m, const char *named, const char *
     return SIM_OK;
 }
 
+enum sim_status topo_options_fail(struct topo_options *options, const char *faults,
+                                  struct sim_error *err)
+{
+    size_t at = strlen(options->fail), room = sizeof options->fail - at;
+    int wrote = snprintf(options->fail + at, room, "%s%s", at > 0 ? ";" : "", faults);
+    if (wrote >= 0 && (size_t)wrote < room) return SIM_OK;
+    return sim_error_set(err, SIM_EUSAGE, "more than %zu characters of faults",
+                         sizeof options->fail - 1);
+}
+
+/* "v4:8x8x8 without ocs:x0": so every output says it. */
+static void rename_faulty(topo *t, const char *named, const char *random)
+{
+    const char *between = named[0] != 0 && random != NULL ? "; " : "";
+    const char *parts[] = {t->spec, " without ", named, between, random != NULL ? random : ""};
+    size_t bytes = 1;
+    for (int i = 0; i < 5; i++)
+        bytes += strlen(parts[i]);
+    char *name = SIM_NEW(char, bytes);
+    for (int i = 0; i < 5; i++)
+        strcat(name, parts[i]);
+    sim_free(t->spec);
+    t->spec = name;
+}
+
 enum sim_status topo_faults_apply(topo *t, const char *named, const char *random,
                                   struct sim_error *err)
 {
@@ -392,6 +417,7 @@ enum sim_status topo_faults_apply(topo *t, const char *named, const char *random
     }
     if (status == SIM_OK) status = check_reach(t, true, err);
     if (status == SIM_OK) status = topo_fault_routing(t, err);
+    if (status == SIM_OK) rename_faulty(t, named, random);
     sim_free(m.chip);
     sim_free(m.link);
     return status;

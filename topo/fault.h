@@ -17,6 +17,10 @@
 
 #include "topo/topo.h"
 
+/** Add faults to those an option may already name. Errors: SIM_EUSAGE (too many characters). */
+SIM_MUST_CHECK enum sim_status topo_options_fail(struct topo_options *options, const char *faults,
+                                                 struct sim_error *err);
+
 /** Take what `named` ("": nothing) and `random` (may be NULL) say out of a topology just built.
  * Errors: SIM_EDATA. */
 SIM_MUST_CHECK enum sim_status topo_faults_apply(topo *t, const char *named, const char *random,

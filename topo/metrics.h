@@ -10,10 +10,10 @@
 struct topo_metrics {
     uint32_t diameter; /* hops */
     double mean_hops;  /* over ordered pairs, a chip's distance 0 to itself included */
-    double
-        axis_mean_hops[TOPO_AXES_MAX]; /* the part of mean_hops along each axis; 0 without ports */
-    double bisection_bytes_per_s;      /* one direction */
-    bool is_bisection_exact;           /* else an upper bound: the best halving found */
+    double axis_mean_hops[TOPO_AXES_MAX]; /* the part of mean_hops along each axis; 0 without ports
+                                          and with faults */
+    double bisection_bytes_per_s;         /* one direction */
+    bool is_bisection_exact;              /* else an upper bound: the best halving found */
     double all_to_all_bytes_per_s; /* send rate per chip at which the busiest link is full, uniform
                                       traffic, own share included (it crosses no link) */
     /* Send rate per chip at which the busiest link is full when every working chip sends at this

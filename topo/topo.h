@@ -62,6 +62,7 @@ SIM_MUST_CHECK enum sim_status topo_create(const char *spec, const struct topo_o
                                            struct sim_error *err, topo **out);
 void topo_destroy(topo *t);
 
+/** The spec it was built from; with faults "SPEC without link:0,0:+x; links=2,seed=3". */
 const char *topo_spec(const topo *t);
 /** NULL unless the spec named a preset. */
 const struct topo_chip *topo_chip_of(const topo *t);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/quantity.h"
+#include "topo/fault.h"
 #include "workloads/placement.h"
 #include "workloads/study_internal.h"
 
@@ -45,6 +46,7 @@ struct network_fields {
     double link;
     sim_ps hop_latency, launch_overhead;
     int engine, tie;
+    const char *routing, *fail, *fail_random;
 };
 struct sharding_fields {
     uint64_t size[WL_AXES];
@@ -100,6 +102,9 @@ static const struct sim_field network_table[] = {
     FIELD("launch_overhead", TIME, network.launch_overhead),
     CHOICE("engine", network.engine, wl_engine_names),
     CHOICE("tie", network.tie, tie_names),
+    FIELD("routing", TEXT, network.routing),
+    FIELD("fail", TEXT, network.fail),
+    FIELD("fail_random", TEXT, network.fail_random),
     {.key = NULL},
 };
 static const struct sim_field system_table[] = {
@@ -230,18 +235,38 @@ static enum sim_status read_remat(const struct sim_yaml_node *node, struct sim_e
 
 /* ---- fields into a study ---- */
 
-static enum sim_status read_system(const struct study_fields *f, const struct sim_yaml_node *root,
-                                   struct sim_error *err, struct wl_study *study)
+static enum sim_status misplaced(const struct sim_yaml_node *root, const char *key,
+                                 struct sim_error *err, enum sim_status status)
+{
+    const struct sim_yaml_node *node = WL_PLACE(root, "system", key);
+    return sim_error_locate(err, status, node->file, node->line, node->column);
+}
+
+/* Faults and routing come second, so that what is wrong with them is shown at their own place. */
+static enum sim_status make_topology(const struct study_fields *f, const struct sim_yaml_node *root,
+                                     struct sim_error *err, topo **out)
 {
     struct topo_options options = TOPO_OPTIONS_DEFAULT;
     options.link_bytes_per_s = f->network.link;
     options.latency_ps = f->network.hop_latency;
     options.tie = (enum topo_tie)f->network.tie;
-    enum sim_status status = topo_create(f->topology, &options, err, &study->topology);
-    if (status != SIM_OK) {
-        const struct sim_yaml_node *node = WL_PLACE(root, "system", "topology");
-        return sim_error_locate(err, status, node->file, node->line, node->column);
-    }
+    enum sim_status status = topo_create(f->topology, &options, err, out);
+    if (status != SIM_OK) return misplaced(root, "topology", err, status);
+    const struct network_fields *n = &f->network;
+    if (n->routing == NULL && n->fail == NULL && n->fail_random == NULL) return SIM_OK;
+    topo_destroy(*out);
+    *out = NULL;
+    options.routing = n->routing;
+    options.fail_random = n->fail_random;
+    if (n->fail != NULL) status = topo_options_fail(&options, n->fail, err);
+    if (status == SIM_OK) status = topo_create(f->topology, &options, err, out);
+    return status == SIM_OK ? SIM_OK : misplaced(root, "network", err, status);
+}
+
+static enum sim_status read_system(const struct study_fields *f, const struct sim_yaml_node *root,
+                                   struct sim_error *err, struct wl_study *study)
+{
+    SIM_TRY(make_topology(f, root, err, &study->topology));
     const struct topo_chip *preset = topo_chip_of(study->topology);
     struct topo_chip *chip = &study->chip;
     *chip = preset != NULL ? *preset : (struct topo_chip){.name = "custom", .full_name = "custom"};

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "topo/routing.h"
 #include "workloads/shard.h"
 #include "wl_study_fixture.h"
 
@@ -38,7 +39,9 @@ START_TEST(everything_said)
         "         matmul_efficiency: {bf16: 0.5, int8: 40%}, attention_efficiency: 0.2, "
         "hbm_efficiency: 0.9}\n"
         "  network: {link: 50GB/s, hop_latency: 2us, launch_overhead: 0, engine: bound, tie: "
-        "positive}\n"
+        "positive,\n"
+        "            routing: up-down, fail: \"link:0,0:+x;link:1,1:+y:out\", fail_random: "
+        "\"links=1,seed=2\"}\n"
         "model: {layers: 2, width: 1024, mlp_width: 4096, heads: 8, vocab: 1000}\n"
         "training:\n"
         "  batch: 32\n  sequence: 128\n  precision: int8\n"
@@ -57,6 +60,8 @@ START_TEST(everything_said)
     ck_assert_uint_eq(s.chip.hbm_bytes, UINT64_C(16) << 30);
     ck_assert_double_eq(topo_default_link_rate(s.topology), 50e9);
     ck_assert_int_eq(topo_default_latency_ps(s.topology), 2 * SIM_PS_PER_US);
+    ck_assert_str_eq(topo_routing_name(s.topology), "up-down");
+    ck_assert_uint_eq(topo_links(s.topology), 2 * 2 * 7 * 8 - 2 - 1 - 2);
     ck_assert_int_eq(s.launch_overhead_ps, 0);
     ck_assert_int_eq(s.engine, WL_BOUND);
     ck_assert_str_eq(s.remat.name, "custom");
@@ -112,6 +117,9 @@ static const struct {
     {"system: {topology: \"v5p:4x4x4\", network: {link: 50}}\n" MODEL TRAINING SHARDING,
      "s.yaml:1:49: link: \"50\" has no unit, want a number with a unit such as \"45GB/s\" or "
      "\"100Gbps\" (B/s, kB/s, MB/s, GB/s, TB/s; KiB/s to TiB/s; bps, kbps, Mbps, Gbps, Tbps)"},
+    {"system: {topology: \"v5p:4x4x4\", network: {fail: \"link:9,0,0:+x\"}}\n" MODEL TRAINING
+         SHARDING,
+     "s.yaml:1:42: fault place \"9,0,0:+x\": x is 9, want less than 4"},
     {"system: {topology: \"v5p:4x0x4\"}\n" MODEL TRAINING SHARDING,
      "s.yaml:1:20: topology v5p:4x0x4: dimension y is 0, want >= 1"},
     {"system: {topology: \"toruss:4x4\"}\n" MODEL TRAINING SHARDING,
