@@ -32,6 +32,25 @@ static uint32_t directions(const topo *t, const struct topo_group *group)
     return 1;
 }
 
+/* Factors by falling extent, rings first: colours follow this order, so that it does not matter
+ * how the axes are named. */
+static int by_extent(const topo *t, const struct topo_factor *a, const struct topo_factor *b)
+{
+    if (a->extent != b->extent) return a->extent > b->extent ? -1 : 1;
+    return (int)topo_factor_is_ring(t, b) - (int)topo_factor_is_ring(t, a);
+}
+
+static void order_factors(const topo *t, const struct topo_group *group,
+                          uint32_t order[TOPO_FACTORS_MAX])
+{
+    for (uint32_t i = 0; i < group->factor_count; i++) {
+        uint32_t at = i;
+        for (; at > 0 && by_extent(t, &group->factor[i], &group->factor[order[at - 1]]) < 0; at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+}
+
 net_schedule *coll_bucket_build(const topo *t, const struct coll_spec *spec)
 {
     struct topo_group group = coll_group_trimmed(&spec->group);
@@ -40,11 +59,13 @@ net_schedule *coll_bucket_build(const topo *t, const struct coll_spec *spec)
     if (group.size == 1) return s;
     uint32_t axes = group.factor_count, ways = directions(t, &group), tag = 0;
     double bytes = spec->bytes / (axes * ways);
+    uint32_t order[TOPO_FACTORS_MAX];
+    order_factors(t, &group, order);
     for (uint32_t colour = 0; colour < axes * ways; colour++) {
         struct coll_pass pass[TOPO_FACTORS_MAX];
         int32_t direction = colour < axes ? 1 : -1;
         for (uint32_t i = 0; i < axes; i++) {
-            uint32_t factor = (colour + i) % axes;
+            uint32_t factor = order[(colour + i) % axes];
             bool is_ring = topo_factor_is_ring(t, &group.factor[factor]);
             pass[i] =
                 coll_pass_along(s, factor, is_ring ? COLL_PASS_RING : COLL_PASS_LINE, direction);
@@ -62,6 +83,8 @@ struct coll_cost coll_bucket_cost(const topo *t, const struct coll_spec *spec)
     if (group.size == 1) return coll_cost_make(0, 0, true);
     bool is_exact = true;
     double latency_ps = 0, slowest = 0;
+    uint32_t order[TOPO_FACTORS_MAX];
+    order_factors(t, &group, order);
     for (uint32_t i = 0; i < axes; i++) {
         const struct topo_factor *f = &group.factor[i];
         rings += topo_factor_is_ring(t, f);
@@ -76,7 +99,7 @@ struct coll_cost coll_bucket_cost(const topo *t, const struct coll_spec *spec)
     for (uint32_t colour = 0; colour < axes; colour++) {
         double bytes = spec->bytes / (axes * ways) / group.size, total = 0;
         for (uint32_t i = 0; i < axes; i++) {
-            const struct topo_factor *f = &group.factor[(colour + i) % axes];
+            const struct topo_factor *f = &group.factor[order[(colour + i) % axes]];
             double sharing = f->stride * (topo_factor_is_ring(t, f) ? 1.0 : ways);
             if (!topo_has_ports(t) && f->extent == 2) sharing = ways;
             total += (f->extent - 1.0) * bytes * sharing;

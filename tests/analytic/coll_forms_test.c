@@ -189,6 +189,29 @@ START_TEST(forms_differ_between_topologies)
 }
 END_TEST
 
+START_TEST(renamed_axes_give_the_same_bits)
+{
+    static const char *const specs[] = {"torus:4x3x2", "torus:4x2x3", "torus:3x4x2",
+                                        "torus:3x2x4", "torus:2x4x3", "torus:2x3x4"};
+    static const enum coll_algorithm algorithms[] = {COLL_BUCKET, COLL_DIRECT};
+    for (int op = 0; op < COLL_OPS; op++)
+        for (int a = 0; a < 2; a++) {
+            struct coll_spec c = {.op = (enum coll_op)op, .algorithm = algorithms[a], .bytes = 1e6};
+            double us[6];
+            sim_ps bound[6];
+            for (int i = 0; i < 6 && coll_algorithm_fits(c.op, c.algorithm); i++) {
+                topo *t = topo_or_fail(specs[i]);
+                c.group = topo_group_all(t);
+                us[i] = run_us(t, &c);
+                bound[i] = coll_lower_bound(t, &c).time_ps;
+                ck_assert_msg(us[i] == us[0] && bound[i] == bound[0], "%s: %.17g and %.17g us",
+                              specs[i], us[i], us[0]);
+                topo_destroy(t);
+            }
+        }
+}
+END_TEST
+
 START_TEST(auto_is_never_beaten_by_a_form)
 {
     topo *t = topo_or_fail(sweep[_i][0]);
@@ -210,6 +233,7 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {worked_examples, rules_of_thumb, forms_differ_between_topologies,
+                                  renamed_axes_give_the_same_bits,
                                   a_thousand_small_ones_cost_far_more_than_one_large};
     Suite *suite = SUITE_OF("coll_forms", tests);
     TCase *loops = tcase_create("sweep");
