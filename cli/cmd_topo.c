@@ -143,6 +143,10 @@ static enum sim_status check(struct request *q, struct sim_error *err)
     if (q->export != NULL && (q->operands > 1 || q->specs.has_shapes))
         return sim_error_set(err, SIM_EUSAGE, "--export: one topology goes into a file");
     if (!q->is_availability) return SIM_OK;
+    if (q->topology.fail[0] != 0 || q->topology.fail_random != NULL)
+        return sim_error_set(err, SIM_EUSAGE,
+                             "--availability lets every host fail; leave out --fail and "
+                             "--fail-random");
     if (q->goodput.slice_count == 0)
         return sim_error_set(err, SIM_EUSAGE,
                              "--availability: --slice is missing, as in --slice 1024chips");

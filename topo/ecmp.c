@@ -21,6 +21,7 @@
 
 #define PATHS_MAX   64
 #define UNREACHABLE UINT16_MAX
+#define HOPS_MAX    256 /* a virtual channel each, so they fit uint8_t */
 
 void topo_edges_add(struct topo_edges *edges, topo_node_id a, topo_node_id b, double bytes_per_s,
                     sim_ps latency_ps, enum topo_link_kind kind)
@@ -108,7 +109,7 @@ struct walk {
     const topo *t;
     topo_chip_id src, dst;
     struct topo_paths *paths;
-    topo_link_id link[256]; /* so far */
+    topo_link_id link[HOPS_MAX]; /* so far */
     uint32_t length;
 };
 
@@ -174,6 +175,20 @@ static enum sim_status too_large(const topo *t, uint64_t nodes, struct sim_error
                          sim_count_format(nodes, count), TOPO_GRAPH_NODES_MAX);
 }
 
+static enum sim_status check_hops(const topo *t, struct sim_error *err)
+{
+    for (topo_chip_id src = 0; src < t->chips; src++)
+        for (topo_chip_id dst = 0; dst < t->chips; dst++) {
+            uint32_t hops = hops_from(t, src)[dst];
+            if (hops > HOPS_MAX && hops != UNREACHABLE)
+                return sim_error_set(err, SIM_ERESOURCE,
+                                     "topology %s: from chip %u to %u it is %u hops, ECMP takes "
+                                     "up to %d",
+                                     t->spec, src, dst, hops, HOPS_MAX);
+        }
+    return SIM_OK;
+}
+
 enum sim_status topo_graph_route(topo *t, struct sim_error *err)
 {
     if (t->nodes > TOPO_GRAPH_NODES_MAX) return too_large(t, t->nodes, err);
@@ -183,7 +198,7 @@ enum sim_status topo_graph_route(topo *t, struct sim_error *err)
     for (topo_node_id n = 0; n < t->nodes; n++)
         search(t, n, queue);
     sim_free(queue);
-    return SIM_OK;
+    return check_hops(t, err);
 }
 
 enum sim_status topo_graph_build(topo *t, struct topo_edges *edges, uint32_t chips,

@@ -52,13 +52,13 @@ static void mark_cable(struct marks *m, topo_link_id link, bool is_one_way)
 }
 
 /* Chips whose coordinates divided by `block` are `at`: a host or a cube. */
-static void mark_block(struct marks *m, const uint32_t block[3], const uint32_t at[3])
+static void mark_block(struct marks *m, const uint32_t block[3], const uint32_t at[TOPO_AXES_MAX])
 {
     const topo *t = m->t;
     for (topo_chip_id c = 0; c < t->chips; c++) {
         bool is_in = true;
-        for (uint32_t a = 0; a < t->grid.axes && a < 3; a++)
-            is_in = is_in && topo_coord(t, c, a) / block[a] == at[a];
+        for (uint32_t a = 0; a < t->grid.axes; a++)
+            is_in = is_in && topo_coord(t, c, a) / (a < 3 ? block[a] : 1) == at[a];
         if (is_in) mark_chip(m, c);
     }
 }
@@ -83,7 +83,7 @@ static enum sim_status read_place(const topo *t, const char *text, const uint32_
         unsigned long value = strtoul(c, &next, 10);
         bool is_last = a + 1 == t->grid.axes,
              has_stop = is_last ? *next == stop || *next == 0 : *next == ',';
-        if (next == c || *c == '-' || *c == '+' || !has_stop)
+        if (*c < '0' || *c > '9' || !has_stop)
             return sim_error_set(err, SIM_EDATA,
                                  "fault place \"%s\": want %u coordinates, as in 0,0,0", text,
                                  t->grid.axes);
@@ -125,20 +125,21 @@ static enum sim_status read_host(struct marks *m, const char *text, struct sim_e
 {
     const topo *t = m->t;
     uint64_t host, hosts = 1;
-    uint32_t at[3], grid[3] = {1, 1, 1};
+    uint32_t at[TOPO_AXES_MAX], grid[TOPO_AXES_MAX];
     if (t->chip == NULL)
         return sim_error_set(err, SIM_EDATA,
                              "fault host:%s: %s names no chip, so its hosts are not known", text,
                              t->spec);
-    for (uint32_t a = 0; a < t->grid.axes && a < 3; a++) {
-        grid[a] = (t->grid.size[a] + t->chip->host[a] - 1) / t->chip->host[a];
+    for (uint32_t a = 0; a < t->grid.axes; a++) { /* the last may count slices */
+        uint32_t side = a < 3 ? t->chip->host[a] : 1;
+        grid[a] = (t->grid.size[a] + side - 1) / side;
         hosts *= grid[a];
     }
     struct sim_error why = {0};
     if (sim_count_parse(text, 0, hosts - 1, &why, &host) != SIM_OK)
         return sim_error_set(err, SIM_EDATA, "fault host:%s: want a number from 0 to %llu", text,
                              (unsigned long long)(hosts - 1));
-    for (uint32_t a = 0; a < 3; a++) {
+    for (uint32_t a = 0; a < t->grid.axes; a++) {
         at[a] = (uint32_t)(host % grid[a]);
         host /= grid[a];
     }
@@ -280,7 +281,7 @@ static enum sim_status mark_random(struct marks *m, const char *text, struct sim
     struct sim_rng rng;
     SIM_TRY(read_random(text, err, &r));
     uint64_t chips_left = m->t->chips - count_marks(m->chip, m->t->chips);
-    if (r.chips >= chips_left || 2 * r.links > m->t->links)
+    if (r.chips >= chips_left || r.links > m->t->links / 2)
         return sim_error_set(err, SIM_EDATA,
                              "random faults \"%s\": %s has only %llu chips and %u cables", text,
                              m->t->spec, (unsigned long long)chips_left, m->t->links / 2);

@@ -26,7 +26,7 @@
 
 #define UNITS           4
 #define VECTORS         TOPO_VECTORS_MAX
-#define TABLE_CHIPS_MAX 1024
+#define TABLE_CHIPS_MAX 512
 #define SWEEPS_MAX      40
 
 /* Virtual channels, in the order a route may use them. */

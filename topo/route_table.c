@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/arena.h"
 #include "base/quantity.h"
@@ -154,6 +155,12 @@ enum sim_status topo_table_routing(topo *t, const char *path, struct sim_error *
                              "fault-tolerant, ecmp, up-down, "
                              "valiant) and no file: %s",
                              path, strerror(errno));
+    struct stat place;
+    if (fstat(fileno(in), &place) != 0 || S_ISDIR(place.st_mode) || S_ISCHR(place.st_mode)) {
+        fclose(in);
+        return sim_error_set(err, SIM_ENOINPUT, "routing \"%s\" is a folder or a device, no file",
+                             path);
+    }
     t->route_table = SIM_NEW(struct topo_route_table, 1);
     enum sim_status status = SIM_OK;
     char *text = NULL;

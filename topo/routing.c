@@ -45,11 +45,11 @@ static enum sim_status choose_balanced(topo *t, const char *rest, struct sim_err
                          "routing balanced cannot go around faults, want fault-tolerant");
 }
 
+/* Chosen already where there are faults; elsewhere dimension order has nothing to go around. */
 static enum sim_status choose_fault_tolerant(topo *t, const char *rest, struct sim_error *err)
 {
     (void)rest;
-    SIM_TRY(wants_ports(t, "fault-tolerant", err));
-    return topo_is_faulty(t) ? SIM_OK : topo_fault_routing(t, err);
+    return wants_ports(t, "fault-tolerant", err);
 }
 
 static enum sim_status choose_ecmp(topo *t, const char *rest, struct sim_error *err)

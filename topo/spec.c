@@ -474,6 +474,15 @@ static enum sim_status parse_product(struct reading *r, char *text, struct sim_e
 }
 
 /* `text` is a copy that may be cut up. */
+static enum sim_status check_optical(const topo *t, struct sim_error *err)
+{
+    for (topo_link_id l = 0; l < t->links; l++)
+        if (t->link_kind[l] == TOPO_OPTICAL) return SIM_OK;
+    return sim_error_set(err, SIM_EDATA,
+                         "topology %s has no optical links: slices of whole 4x4x4 cubes do",
+                         t->spec);
+}
+
 static enum sim_status parse(struct reading *r, char *text, struct sim_error *err)
 {
     topo *t = r->t;
@@ -496,7 +505,8 @@ static enum sim_status parse(struct reading *r, char *text, struct sim_error *er
     SIM_TRY(parse_shape(t, shape, err));
     SIM_TRY(check_axes(t, r->family, err));
     SIM_TRY(parse_options(r, option, err));
-    return build(r, err);
+    SIM_TRY(build(r, err));
+    return r->seen & KEY(OPTICAL) ? check_optical(t, err) : SIM_OK;
 }
 
 /* Files are named by the rest of the caller's own text, which outlives an error that points to

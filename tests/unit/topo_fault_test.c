@@ -147,6 +147,19 @@ START_TEST(random_faults_leave_routes)
 }
 END_TEST
 
+START_TEST(hosts_count_on_in_the_next_slice)
+{
+    /* a slice of v5p:4x4x4 has 16 hosts of 2x2x1 chips: host 17 is x 2..3, y 0..1, z 0 of slice 1 */
+    topo *t = faulty_or_fail("v5p:4x4x4*2,dcn=6.25GB/s", "host:17");
+    uint32_t failed = 0;
+    for (topo_chip_id c = 0; c < topo_chips(t); c++)
+        failed += topo_chip_is_failed(t, c);
+    ck_assert_uint_eq(failed, 4);
+    ck_assert(topo_chip_is_failed(t, 64 + 2) && topo_chip_is_failed(t, 64 + 4 + 3));
+    topo_destroy(t);
+}
+END_TEST
+
 START_TEST(the_same_seed_takes_the_same_links)
 {
     struct sim_error err = {0};
@@ -180,8 +193,11 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {each_kind_takes_its_links, a_failed_cube_leaves_a_torus_cut_open,
-                                  bad_faults_are_refused, the_same_seed_takes_the_same_links,
+    const TTest *const tests[] = {each_kind_takes_its_links,
+                                  a_failed_cube_leaves_a_torus_cut_open,
+                                  bad_faults_are_refused,
+                                  hosts_count_on_in_the_next_slice,
+                                  the_same_seed_takes_the_same_links,
                                   one_dark_switch_keeps_most_of_all_to_all};
     Suite *suite = SUITE_OF("topo_fault", tests);
     TCase *loops = tcase_create("random");
