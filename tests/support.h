@@ -7,6 +7,7 @@
 #include <check.h>
 
 #include "tests/unit/check_main.h"
+#include "topo/fault.h"
 #include "topo/group.h"
 #include "topo/topo.h"
 
@@ -16,6 +17,26 @@ static inline topo *topo_or_fail(const char *spec)
     struct sim_error err = {0};
     topo *t = NULL;
     ck_assert_msg(topo_create(spec, &none, &err, &t) == SIM_OK, "%s: %s", spec, err.text);
+    return t;
+}
+
+/** With faults (`fail` "": none, `random` NULL: none) and routing (NULL: the default). */
+static inline enum sim_status topo_with(const char *spec, const char *fail, const char *random,
+                                        const char *routing, struct sim_error *err, topo **t)
+{
+    struct topo_options options = TOPO_OPTIONS_DEFAULT;
+    options.fail_random = random;
+    options.routing = routing;
+    enum sim_status status = topo_options_fail(&options, fail, err);
+    return status == SIM_OK ? topo_create(spec, &options, err, t) : status;
+}
+
+static inline topo *topo_with_or_fail(const char *spec, const char *fail, const char *routing)
+{
+    struct sim_error err = {0};
+    topo *t = NULL;
+    ck_assert_msg(topo_with(spec, fail, NULL, routing, &err, &t) == SIM_OK, "%s %s: %s", spec, fail,
+                  err.text);
     return t;
 }
 

@@ -4,29 +4,8 @@
  *
  * Links are 45 GB/s and 1 us a hop unless the spec says so: 1 MiB takes 23.302 us on one.
  */
-#include <math.h>
-#include <stdlib.h>
 
-#include "collectives/cost.h"
-#include "netsim/run.h"
-#include "tests/support.h"
-
-static double run_us(const topo *t, const struct coll_spec *spec)
-{
-    static const struct net_options idle = {0};
-    struct sim_error err = {0};
-    struct net_result result;
-    net_schedule *s;
-    ck_assert_msg(coll_build(t, spec, &err, &s) == SIM_OK, "%s", err.text);
-    ck_assert_msg(net_run(s, &idle, NULL, &err, &result, NULL, NULL) == SIM_OK, "%s", err.text);
-    net_schedule_destroy(s);
-    double bound_us = sim_ps_to_us(coll_lower_bound(t, spec).time_ps),
-           us = sim_ps_to_us(result.time_ps);
-    ck_assert_msg(bound_us <= us, "%s %s %s %g B: bound %.6f us, run %.6f", topo_spec(t),
-                  coll_op_names[spec->op], coll_algorithm_names[spec->algorithm], spec->bytes,
-                  bound_us, us);
-    return us;
-}
+#include "tests/analytic/run.h"
 
 /* `count` messages of 1 MiB at once: chip first + i * step sends to `to` + i * to_step. */
 static double messages_us(const char *spec, uint32_t count, uint32_t first, uint32_t step,
@@ -47,17 +26,6 @@ static double messages_us(const char *spec, uint32_t count, uint32_t first, uint
                           .group = topo_group_all(t),
                           .bytes = 1048576.0 * count,
                           .pairs = &pairs};
-    double us = run_us(t, &c);
-    topo_destroy(t);
-    return us;
-}
-
-static double time_us(const char *spec, const char *axes, enum coll_op op,
-                      enum coll_algorithm algorithm, double bytes)
-{
-    topo *t = topo_or_fail(spec);
-    struct coll_spec c = {
-        .op = op, .algorithm = algorithm, .group = group_or_fail(t, axes), .bytes = bytes};
     double us = run_us(t, &c);
     topo_destroy(t);
     return us;

@@ -4,46 +4,19 @@
  */
 #include <stdio.h>
 
-#include "collectives/check.h"
-#include "collectives/cost.h"
-#include "netsim/run.h"
-#include "tests/support.h"
+#include "tests/analytic/run.h"
 #include "topo/metrics.h"
-
-static topo *make(const char *spec, const char *fail, const char *random)
-{
-    struct topo_options o = TOPO_OPTIONS_DEFAULT;
-    struct sim_error err = {0};
-    topo *t = NULL;
-    snprintf(o.fail, sizeof o.fail, "%s", fail);
-    o.fail_random = random;
-    return topo_create(spec, &o, &err, &t) == SIM_OK ? t : NULL;
-}
-
-static double run_s(const topo *t, const struct coll_spec *c)
-{
-    static const struct net_options idle = {0};
-    struct sim_error err = {0};
-    struct net_result result;
-    net_schedule *s;
-    ck_assert_msg(coll_build(t, c, &err, &s) == SIM_OK, "%s", err.text);
-    ck_assert_msg(net_run(s, &idle, NULL, &err, &result, NULL, NULL) == SIM_OK, "%s", err.text);
-    if (c->op != COLL_PERMUTE)
-        ck_assert_msg(coll_check(s, c->op, c->bytes, &err) == SIM_OK, "%s", err.text);
-    net_schedule_destroy(s);
-    ck_assert_int_le(coll_lower_bound(t, c).time_ps, result.time_ps);
-    return sim_ps_to_s(result.time_ps);
-}
 
 START_TEST(a_ring_over_a_dark_switch_keeps_half)
 {
     /* each broken cable's messages take one detour over the next line, whose links then carry
      * two rings: 0.50 of the throughput on the affected links (Zu et al., NSDI 2024) */
-    topo *healthy = make("v4:8x4x4", "", NULL), *faulty = make("v4:8x4x4", "ocs:x0", NULL);
+    topo *healthy = topo_or_fail("v4:8x4x4"),
+         *faulty = topo_with_or_fail("v4:8x4x4", "ocs:x0", NULL);
     struct coll_spec c = {
         .op = COLL_ALL_REDUCE, .algorithm = COLL_BIDIRECTIONAL_RING, .bytes = 1e9};
     c.group = group_or_fail(healthy, "x");
-    double kept = run_s(healthy, &c) / run_s(faulty, &c);
+    double kept = checked_us(healthy, &c) / checked_us(faulty, &c);
     ck_assert_double_eq_tol(kept, 0.5, 0.005);
     topo_destroy(healthy);
     topo_destroy(faulty);
@@ -52,12 +25,13 @@ END_TEST
 
 START_TEST(all_to_all_in_the_engine_agrees_with_link_loads)
 {
-    topo *healthy = make("v4:4x4x8", "", NULL), *faulty = make("v4:4x4x8", "ocs:z0", NULL);
+    topo *healthy = topo_or_fail("v4:4x4x8"),
+         *faulty = topo_with_or_fail("v4:4x4x8", "ocs:z0", NULL);
     struct coll_spec c = {.op = COLL_ALL_TO_ALL,
                           .algorithm = COLL_DIRECT,
                           .bytes = 1e9,
                           .group = topo_group_all(healthy)};
-    double kept = run_s(healthy, &c) / run_s(faulty, &c);
+    double kept = checked_us(healthy, &c) / checked_us(faulty, &c);
     double by_load = topo_metrics_of(faulty).all_to_all_bytes_per_s /
                      topo_metrics_of(healthy).all_to_all_bytes_per_s;
     ck_assert_double_eq_tol(kept, by_load, 0.01);
@@ -76,14 +50,15 @@ START_TEST(everything_runs_on_faulty_links)
                                         "ring:6"};
     char random[32];
     snprintf(random, sizeof random, "links=%d,seed=%d", 1 + _i % 3, _i);
-    topo *t = make(specs[_i % 7], "", random);
-    if (t == NULL) return; /* cut apart */
+    struct sim_error err = {0};
+    topo *t;
+    if (topo_with(specs[_i % 7], "", random, NULL, &err, &t) != SIM_OK) return; /* cut apart */
     struct coll_spec c = {.group = topo_group_all(t), .bytes = 1e6};
     for (int op = 0; op < COLL_OPS; op++)
         for (int a = 0; a < COLL_ALGORITHMS; a++) {
             c.op = (enum coll_op)op;
             c.algorithm = (enum coll_algorithm)a;
-            if (coll_algorithm_fits(c.op, c.algorithm)) run_s(t, &c);
+            if (coll_algorithm_fits(c.op, c.algorithm)) checked_us(t, &c);
         }
     topo_destroy(t);
 }
@@ -93,7 +68,7 @@ START_TEST(a_failed_chip_cannot_take_part)
 {
     struct sim_error err = {0};
     net_schedule *s = NULL;
-    topo *t = make("torus:4x4", "chip:1,2", NULL);
+    topo *t = topo_with_or_fail("torus:4x4", "chip:1,2", NULL);
     struct coll_spec c = {
         .op = COLL_ALL_GATHER, .algorithm = COLL_RING, .bytes = 1e6, .group = topo_group_all(t)};
     ck_assert_int_eq(coll_build(t, &c, &err, &s), SIM_EDATA);

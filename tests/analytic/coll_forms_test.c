@@ -6,32 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "collectives/cost.h"
-#include "netsim/run.h"
-#include "tests/support.h"
-
-static double run_us(const topo *t, const struct coll_spec *spec)
-{
-    static const struct net_options idle = {0};
-    struct sim_error err = {0};
-    struct net_result result;
-    net_schedule *s;
-    ck_assert_msg(coll_build(t, spec, &err, &s) == SIM_OK, "%s", err.text);
-    ck_assert_msg(net_run(s, &idle, NULL, &err, &result, NULL, NULL) == SIM_OK, "%s", err.text);
-    net_schedule_destroy(s);
-    return sim_ps_to_us(result.time_ps);
-}
-
-static double time_us(const char *spec, const char *axes, enum coll_op op,
-                      enum coll_algorithm algorithm, double bytes)
-{
-    topo *t = topo_or_fail(spec);
-    struct coll_spec c = {
-        .op = op, .algorithm = algorithm, .group = group_or_fail(t, axes), .bytes = bytes};
-    double us = run_us(t, &c);
-    topo_destroy(t);
-    return us;
-}
+#include "tests/analytic/run.h"
 
 START_TEST(worked_examples)
 {

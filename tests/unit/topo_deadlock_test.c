@@ -9,15 +9,6 @@
 #include "topo/deadlock.h"
 #include "topo/routing.h"
 
-static enum sim_status make(const char *spec, const char *random, const char *routing,
-                            struct sim_error *err, topo **t)
-{
-    struct topo_options o = TOPO_OPTIONS_DEFAULT;
-    o.fail_random = random;
-    o.routing = routing;
-    return topo_create(spec, &o, err, t);
-}
-
 static void assert_free(const topo *t, const char *what)
 {
     struct sim_error err = {0};
@@ -40,7 +31,7 @@ START_TEST(healthy_ones_are_free)
     for (int i = 0; i < SPECS; i++) {
         struct sim_error err = {0};
         topo *t = NULL;
-        enum sim_status status = make(specs[i], NULL, routings[_i], &err, &t);
+        enum sim_status status = topo_with(specs[i], "", NULL, routings[_i], &err, &t);
         if (status == SIM_EDATA) continue; /* a routing of tori on a full mesh */
         ck_assert_msg(status == SIM_OK, "%s", err.text);
         assert_free(t, routings[_i] != NULL ? routings[_i] : "default");
@@ -57,7 +48,8 @@ START_TEST(faulty_ones_are_free)
     char random[64];
     topo *t = NULL;
     snprintf(random, sizeof random, "links=%d,chips=%d,seed=%d", _i % 4, _i % 3, _i);
-    if (make(specs[_i % SPECS], random, routed[_i / SPECS % 4], &err, &t) != SIM_OK) return;
+    if (topo_with(specs[_i % SPECS], "", random, routed[_i / SPECS % 4], &err, &t) != SIM_OK)
+        return;
     assert_free(t, random);
     topo_destroy(t);
 }
@@ -76,7 +68,7 @@ START_TEST(a_broken_routing_is_caught)
     struct sim_error err = {0};
     struct topo_deadlock d;
     topo *t = NULL;
-    ck_assert_msg(make("ring:4", NULL, path, &err, &t) == SIM_OK, "%s", err.text);
+    ck_assert_msg(topo_with("ring:4", "", NULL, path, &err, &t) == SIM_OK, "%s", err.text);
     ck_assert_int_eq(topo_deadlock_check(t, &err, &d), SIM_OK);
     ck_assert(!d.is_free);
     ck_assert_uint_eq(d.cycle_length, 4);
@@ -105,7 +97,7 @@ START_TEST(bad_route_files_name_the_line)
         close(fd);
         struct sim_error err = {0};
         topo *t = NULL;
-        ck_assert_int_eq(make("ring:4", NULL, path, &err, &t), SIM_EDATA);
+        ck_assert_int_eq(topo_with("ring:4", "", NULL, path, &err, &t), SIM_EDATA);
         ck_assert_msg(strstr(err.text, cases[i].says) != NULL, "%s", err.text);
         ck_assert_int_gt(err.line, 0);
         unlink(path);

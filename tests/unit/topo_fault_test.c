@@ -6,25 +6,6 @@
 #include "topo/metrics.h"
 #include "topo/route.h"
 
-static enum sim_status make(const char *spec, const char *fail, const char *random,
-                            const char *routing, struct sim_error *err, topo **t)
-{
-    struct topo_options o = TOPO_OPTIONS_DEFAULT;
-    snprintf(o.fail, sizeof o.fail, "%s", fail);
-    o.fail_random = random;
-    o.routing = routing;
-    return topo_create(spec, &o, err, t);
-}
-
-static topo *faulty_or_fail(const char *spec, const char *fail)
-{
-    struct sim_error err = {0};
-    topo *t = NULL;
-    ck_assert_msg(make(spec, fail, NULL, NULL, &err, &t) == SIM_OK, "%s %s: %s", spec, fail,
-                  err.text);
-    return t;
-}
-
 START_TEST(each_kind_takes_its_links)
 {
     /* healthy: torus:4x4 64 links, v4:4x4x4 384, v4:4x4x8 768, v5p:8x8x8 3072 */
@@ -42,7 +23,7 @@ START_TEST(each_kind_takes_its_links)
         {"v5p:8x8x8", "ocs:x0", 3072 - 2 * 8, 0}, /* 4 lines of cubes along x, 2 cables each */
         {"v4:4x4x8", "ocs:z15", 768 - 2 * 2, 0}}; /* one line of two cubes, both ends */
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        topo *t = faulty_or_fail(cases[i].spec, cases[i].fail);
+        topo *t = topo_with_or_fail(cases[i].spec, cases[i].fail, NULL);
         if (cases[i].chips < 64)
             ck_assert_msg(topo_links(t) == cases[i].links, "%s %s: %u links", cases[i].spec,
                           cases[i].fail, topo_links(t));
@@ -56,7 +37,7 @@ START_TEST(a_failed_cube_leaves_a_torus_cut_open)
 {
     /* v4:4x4x8 less its upper cube: 64 chips that wrap in x and y, a mesh of 4 along z: 2 * 16 *
      * (4 + 4 + 3) links */
-    topo *t = faulty_or_fail("v4:4x4x8", "cube:0,0,1");
+    topo *t = topo_with_or_fail("v4:4x4x8", "cube:0,0,1", NULL);
     ck_assert_uint_eq(topo_links(t), 2 * 16 * (4 + 4 + 3));
     topo_destroy(t);
 }
@@ -89,7 +70,7 @@ START_TEST(bad_faults_are_refused)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct sim_error err = {0};
         topo *t = NULL;
-        enum sim_status status = make(cases[i].spec, cases[i].fail, NULL, NULL, &err, &t);
+        enum sim_status status = topo_with(cases[i].spec, cases[i].fail, NULL, NULL, &err, &t);
         if (cases[i].says[0] == 0) {
             ck_assert_int_eq(status, SIM_OK);
             topo_destroy(t);
@@ -137,7 +118,7 @@ START_TEST(random_faults_leave_routes)
     char random[64];
     const char *spec = shapes[_i % 9];
     snprintf(random, sizeof random, "links=%d,chips=%d,seed=%d", _i % 4, _i / 4 % 3, _i);
-    enum sim_status status = make(spec, "", random, routings[_i / 9 % 4], &err, &t);
+    enum sim_status status = topo_with(spec, "", random, routings[_i / 9 % 4], &err, &t);
     if (status != SIM_OK) {
         ck_assert_msg(strstr(err.text, "off: ") != NULL, "%s %s: %s", spec, random, err.text);
         return;
@@ -150,7 +131,7 @@ END_TEST
 START_TEST(hosts_count_on_in_the_next_slice)
 {
     /* a slice of v5p:4x4x4 has 16 hosts of 2x2x1 chips: host 17 is x 2..3, y 0..1, z 0 of slice 1 */
-    topo *t = faulty_or_fail("v5p:4x4x4*2,dcn=6.25GB/s", "host:17");
+    topo *t = topo_with_or_fail("v5p:4x4x4*2,dcn=6.25GB/s", "host:17", NULL);
     uint32_t failed = 0;
     for (topo_chip_id c = 0; c < topo_chips(t); c++)
         failed += topo_chip_is_failed(t, c);
@@ -164,8 +145,8 @@ START_TEST(the_same_seed_takes_the_same_links)
 {
     struct sim_error err = {0};
     topo *a = NULL, *b = NULL;
-    ck_assert_int_eq(make("torus:8x8", "", "links=5,chips=1,seed=9", NULL, &err, &a), SIM_OK);
-    ck_assert_int_eq(make("torus:8x8", "", "links=5,chips=1,seed=9", NULL, &err, &b), SIM_OK);
+    ck_assert_int_eq(topo_with("torus:8x8", "", "links=5,chips=1,seed=9", NULL, &err, &a), SIM_OK);
+    ck_assert_int_eq(topo_with("torus:8x8", "", "links=5,chips=1,seed=9", NULL, &err, &b), SIM_OK);
     ck_assert_uint_eq(topo_links(a), topo_links(b));
     for (topo_link_id l = 0; l < topo_links(a); l++) {
         ck_assert_uint_eq(topo_link_from(a, l), topo_link_from(b, l));
@@ -181,7 +162,8 @@ START_TEST(one_dark_switch_keeps_most_of_all_to_all)
     /* ocs:x0 of 8x8x8 takes 1 of 16 cables of the cut: 60/64 = 0.9375 is the most; 0.88 is
      * wanted. TPU v4 under such a fault kept 0.922 to 1.017 of its all-to-all (Zu et al., NSDI
      * 2024). */
-    topo *healthy = topo_or_fail("v4:8x8x8"), *faulty = faulty_or_fail("v4:8x8x8", "ocs:x0");
+    topo *healthy = topo_or_fail("v4:8x8x8"),
+         *faulty = topo_with_or_fail("v4:8x8x8", "ocs:x0", NULL);
     double kept = topo_metrics_of(faulty).all_to_all_bytes_per_s /
                   topo_metrics_of(healthy).all_to_all_bytes_per_s;
     ck_assert_double_ge(kept, 0.88);

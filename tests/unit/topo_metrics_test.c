@@ -1,7 +1,6 @@
 /* Closed forms against breadth-first search (igraph), counted link loads, and brute-force
  * bisection. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "tests/support.h"
@@ -118,17 +117,6 @@ END_TEST
 
 /* ---- neighbours ---- */
 
-static topo *with_options_or_fail(const char *spec, const char *fail, const char *routing)
-{
-    struct topo_options o = TOPO_OPTIONS_DEFAULT;
-    struct sim_error err = {0};
-    topo *t = NULL;
-    snprintf(o.fail, sizeof o.fail, "%s", fail);
-    o.routing = routing;
-    ck_assert_msg(topo_create(spec, &o, &err, &t) == SIM_OK, "%s %s: %s", spec, fail, err.text);
-    return t;
-}
-
 START_TEST(neighbour_rates_by_hand)
 {
     static const struct {
@@ -162,7 +150,7 @@ START_TEST(neighbour_rates_by_hand)
         {"full:5", "chip:2", NULL, 1}, /* chip 1 sends all to chip 0 */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        topo *t = with_options_or_fail(cases[i].spec, cases[i].fail, cases[i].routing);
+        topo *t = topo_with_or_fail(cases[i].spec, cases[i].fail, cases[i].routing);
         double found = topo_metrics_of(t).neighbour_bytes_per_s / topo_default_link_rate(t);
         ck_assert_msg(fabs(found - cases[i].links) < 1e-9, "%s %s: %g links", cases[i].spec,
                       cases[i].fail, found);
@@ -205,7 +193,7 @@ START_TEST(neighbour_rate_equals_counted_load)
                  {"mesh:4x4", "link:0,0:+x", NULL},
                  {"torus:5x4", "chip:2,2;link:1,1:+y", "up-down"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        topo *t = with_options_or_fail(cases[i].spec, cases[i].fail, cases[i].routing);
+        topo *t = topo_with_or_fail(cases[i].spec, cases[i].fail, cases[i].routing);
         double *load = calloc(topo_links(t), sizeof *load), worst = 0;
         topo_chip_id next[2 * TOPO_AXES_MAX];
         struct topo_paths paths = {0};

@@ -3,16 +3,6 @@
 #include "topo/metrics.h"
 #include "topo/routing.h"
 
-static topo *routed(const char *spec, const char *routing)
-{
-    struct topo_options o = TOPO_OPTIONS_DEFAULT;
-    struct sim_error err = {0};
-    topo *t = NULL;
-    o.routing = routing;
-    ck_assert_msg(topo_create(spec, &o, &err, &t) == SIM_OK, "%s", err.text);
-    return t;
-}
-
 START_TEST(metrics_follow_the_routing)
 {
     /*
@@ -34,7 +24,7 @@ START_TEST(metrics_follow_the_routing)
                  {"hypercube:3", NULL, 4, 8},
                  {"hypercube:3", "ecmp", 4, 8}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        topo *t = routed(cases[i].spec, cases[i].routing);
+        topo *t = topo_with_or_fail(cases[i].spec, "", cases[i].routing);
         double want = 45e9 / (cases[i].pairs / cases[i].chips);
         ck_assert_double_eq_tol(topo_metrics_of(t).all_to_all_bytes_per_s / want, 1, 1e-12);
         topo_destroy(t);
@@ -46,11 +36,11 @@ START_TEST(cuts_stay_the_topologys)
 {
     static const char *const routings[] = {"up-down", "valiant", "ecmp", "fault-tolerant"};
     struct topo_metrics plain, m;
-    topo *t = routed("torus:4x6", NULL);
+    topo *t = topo_with_or_fail("torus:4x6", "", NULL);
     plain = topo_metrics_of(t);
     topo_destroy(t);
     for (size_t i = 0; i < sizeof routings / sizeof routings[0]; i++) {
-        t = routed("torus:4x6", routings[i]);
+        t = topo_with_or_fail("torus:4x6", "", routings[i]);
         m = topo_metrics_of(t);
         ck_assert(m.bisection_bytes_per_s == plain.bisection_bytes_per_s);
         ck_assert_double_le(m.all_to_all_bytes_per_s, plain.all_to_all_bytes_per_s * (1 + 1e-12));
