@@ -4,7 +4,6 @@
  *
  * Links are 45 GB/s and 1 us a hop unless the spec says so: 1 MiB takes 23.302 us on one.
  */
-
 #include "tests/analytic/run.h"
 
 /* `count` messages of 1 MiB at once: chip first + i * step sends to `to` + i * to_step. */
