@@ -23,7 +23,8 @@
 
 static const struct cli_option options[] = {
     {"format", "FORMAT", "text, csv or json (default: text)"},
-    {"compare", "SPEC...", "the pods side by side, with ratios to the first"},
+    {"compare", "SPEC...",
+     "the pods side by side, with ratios to the first, which --fail leaves whole"},
     {"availability", NULL, "goodput of slices of a pod of cubes whose hosts fail"},
     {"slice", "LIST", "slice sizes for it, e.g. 1024chips,2048chips"},
     {"host-availability", "LIST", "how much a host is up (default: 0.99,0.995,0.999)"},
@@ -173,10 +174,16 @@ static void note_routing(struct output *o, const topo *t)
         o->routing = "each topology's default";
 }
 
-static enum sim_status show(struct output *o, const char *spec, struct sim_error *err)
+static enum sim_status show(struct output *o, const char *spec, bool is_whole,
+                            struct sim_error *err)
 {
     topo *t;
-    SIM_TRY(topo_create(spec, &o->request->topology, err, &t));
+    struct topo_options said = o->request->topology;
+    if (is_whole) {
+        said.fail[0] = 0;
+        said.fail_random = NULL;
+    }
+    SIM_TRY(topo_create(spec, &said, err, &t));
     struct topo_metrics m = topo_metrics_of(t);
     note_routing(o, t);
     if (o->comparison != NULL)
@@ -192,8 +199,8 @@ static enum sim_status show(struct output *o, const char *spec, struct sim_error
 static enum sim_status show_all(struct output *o, struct sim_error *err)
 {
     const struct cli_topo_specs *specs = &o->request->specs;
-    for (uint32_t i = 0; i < specs->count; i++)
-        SIM_TRY(show(o, specs->spec[i], err));
+    for (uint32_t i = 0; i < specs->count; i++) /* faults are compared with the first pod whole */
+        SIM_TRY(show(o, specs->spec[i], o->comparison != NULL && i == 0, err));
     return SIM_OK;
 }
 

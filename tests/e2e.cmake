@@ -11,7 +11,7 @@ function(podsim_run_test label name)
 endfunction()
 
 set(golden_cases
-    deadlock-free fat-tree-all faulty-ring slices-over-dcn topo-fabrics topo-faults
+    deadlock-free fat-tree-all faulty-ring slices-over-dcn topo-compare-faults topo-fabrics topo-faults
     collective-auto collective-bound collective-json collective-sizes collective-text group-of-one-csv
     group-of-one-json group-of-one-text help-collective help-presets help-step help-topo help mesh-gather-line
     one-byte permute-link-stats permute-messages permute-next permute-pairs presets-models step-csv step-text
