@@ -35,7 +35,7 @@ START_TEST(all_to_all_in_the_engine_agrees_with_link_loads)
     double by_load = topo_metrics_of(faulty).all_to_all_bytes_per_s /
                      topo_metrics_of(healthy).all_to_all_bytes_per_s;
     ck_assert_double_eq_tol(kept, by_load, 0.01);
-    /* at most what is left of the cut, 15 of 16 cables; a detour that is not evened out keeps 0.8 */
+    /* at most what is left of the cut, 15 of 16 cables; one that is not evened out keeps 0.8 */
     ck_assert_double_ge(kept, 0.88);
     ck_assert_double_le(kept, 60.0 / 64 + 1e-9);
     topo_destroy(healthy);

@@ -130,7 +130,7 @@ END_TEST
 
 START_TEST(hosts_count_on_in_the_next_slice)
 {
-    /* a slice of v5p:4x4x4 has 16 hosts of 2x2x1 chips: host 17 is x 2..3, y 0..1, z 0 of slice 1 */
+    /* a slice of v5p:4x4x4 has 16 hosts of 2x2x1 chips: 17 is x 2..3, y 0..1, z 0 of the next */
     topo *t = topo_with_or_fail("v5p:4x4x4*2,dcn=6.25GB/s", "host:17", NULL);
     uint32_t failed = 0;
     for (topo_chip_id c = 0; c < topo_chips(t); c++)
