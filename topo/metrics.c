@@ -158,6 +158,8 @@ static void graph_loads(const topo *t, struct topo_metrics *m)
 {
     struct topo_paths paths = {0};
     double *load = SIM_NEW(double, t->links), chips = t->chips - t->failed_chips;
+    m->diameter = 0;
+    m->mean_hops = 0;
     for (topo_chip_id src = 0; src < t->chips; src++)
         for (topo_chip_id dst = 0; dst < t->chips; dst++) {
             if (topo_chip_is_failed(t, src) || topo_chip_is_failed(t, dst)) continue;
@@ -281,38 +283,34 @@ double topo_cut_bytes_per_s(const topo *t, uint32_t axis, uint32_t positions)
     return second < least ? second : least;
 }
 
-/* By the routing that the topology was built with. */
-static struct topo_metrics built_metrics(const topo *t)
+/* By the routing that the topology was built with; false when there is no closed form. */
+static bool closed_metrics(const topo *t, struct topo_metrics *m)
 {
-    struct topo_metrics m = {0};
     const struct topo_routing *built = t->base_routing != NULL ? t->base_routing : t->routing;
-    if (topo_has_ports(t) && topo_is_faulty(t)) {
-        graph_loads(t, &m);
-        m.bisection_bytes_per_s = best_halving_cut(t) * t->link_bytes_per_s;
-    } else if (built->metrics != NULL) {
-        built->metrics(t, &m);
-    } else if (topo_is_twisted(t)) {
-        twisted_metrics(t, &m);
-    } else if (topo_has_ports(t)) {
-        torus_metrics(t, &m);
-    } else if (t->hops_to == NULL) {
-        full_metrics(t, &m);
-    } else {
-        graph_loads(t, &m);
-        m.bisection_bytes_per_s = halves_cut(t);
-    }
-    return m;
+    if (topo_has_ports(t) && topo_is_faulty(t)) return false;
+    if (built->metrics != NULL)
+        built->metrics(t, m);
+    else if (topo_is_twisted(t))
+        twisted_metrics(t, m);
+    else if (topo_has_ports(t))
+        torus_metrics(t, m);
+    else if (t->hops_to == NULL)
+        full_metrics(t, m);
+    else
+        return false;
+    return true;
 }
 
 /* Cuts and distances per axis are the topology's own; loads and ways are the routing's. */
 struct topo_metrics topo_metrics_of(const topo *t)
 {
-    struct topo_metrics m = built_metrics(t);
-    m.neighbour_bytes_per_s = neighbour_rate(t);
+    struct topo_metrics m = {0};
+    bool is_closed = closed_metrics(t, &m);
     bool is_default = t->base_routing == NULL && t->tie == TOPO_TIE_SPLIT;
-    if (is_default || topo_is_faulty(t)) return m;
-    m.diameter = 0;
-    m.mean_hops = 0;
-    graph_loads(t, &m);
+    if (!is_closed)
+        m.bisection_bytes_per_s =
+            topo_has_ports(t) ? best_halving_cut(t) * t->link_bytes_per_s : halves_cut(t);
+    if (!is_closed || !is_default) graph_loads(t, &m);
+    m.neighbour_bytes_per_s = neighbour_rate(t);
     return m;
 }

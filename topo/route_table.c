@@ -175,7 +175,6 @@ enum sim_status topo_table_routing(topo *t, const char *path, struct sim_error *
     if (t->route_table->count > 0)
         qsort(t->route_table->entry, t->route_table->count, sizeof t->route_table->entry[0],
               by_pair);
-    t->base_routing = t->routing;
     t->routing = &table_routing;
     return SIM_OK;
 }

@@ -25,7 +25,7 @@ static void find_depths(struct search *s)
     const topo *t = s->t;
     uint32_t head = 0, tail = 0;
     topo_node_id root = 0;
-    while (root < t->chips && t->is_failed != NULL && t->is_failed[root])
+    while (root < t->chips && topo_chip_is_failed(t, root))
         root++;
     for (topo_node_id n = 0; n < t->nodes; n++)
         s->depth[n] = UINT32_MAX;

@@ -61,7 +61,6 @@ const struct topo_routing topo_valiant_routing_table = {
 
 void topo_valiant_routing(topo *t, uint64_t seed)
 {
-    t->base_routing = t->routing;
     t->routing = &topo_valiant_routing_table;
     t->seed = seed;
 }

@@ -103,7 +103,7 @@ static enum sim_status choose(topo *t, const char *text, struct sim_error *err)
 
 enum sim_status topo_routing_choose(topo *t, const char *text, struct sim_error *err)
 {
-    const struct topo_routing *built = t->routing;
+    const struct topo_routing *built = t->routing; /* what valiant and files fall back on */
     SIM_TRY(choose(t, text, err));
     if (t->routing != built) t->base_routing = built;
     return SIM_OK;
