@@ -11,6 +11,12 @@
 #include "topo/group.h"
 #include "topo/topo.h"
 
+/** One of each kind without ports, for lists of specs. */
+#define SMALL_FABRICS                                                                              \
+    "hypercube:3", "switch:5", "fat-tree:4", "clos:3x4,spines=2", "dragonfly:2",                   \
+        "hyperx:2x3,chips=2", "rail:3x2,domain=450GB/s,rail=50GB/s", "ring:3*switch:4",            \
+        "torus:2x2*2,dcn=6GB/s"
+
 static inline topo *topo_or_fail(const char *spec)
 {
     static const struct topo_options none = TOPO_OPTIONS_DEFAULT;
