@@ -27,6 +27,12 @@ enum sim_status cli_topology_option(const char *name, const char *value,
         options->fail_random = value;
         return SIM_OK;
     }
+    if (strcmp(name, "repair") == 0) {
+        static const char *const ways[] = {"spare", NULL};
+        int way;
+        options->is_repaired = true;
+        return cli_choice("--repair", value, ways, err, &way);
+    }
     enum sim_status status = strcmp(name, "link") == 0
                                  ? sim_rate_parse(value, err, &options->link_bytes_per_s)
                                  : sim_time_parse(value, err, &options->latency_ps);

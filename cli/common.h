@@ -16,13 +16,14 @@
          "chip:3,4,5 link:0,0,0:+x[:out] host:5 cube:1,0,2 ocs:x7;\nmay be repeated, or a list "   \
          "with ;"},                                                                                \
         {"fail-random", "LIST", "links=N,chips=N,seed=N"},                                         \
+        {"repair", "spare", "spare cubes take the place of those with failed chips or cables"},    \
     {                                                                                              \
         "routing", "NAME",                                                                         \
             "dimension-order[,tie=split|positive|negative], balanced,\nfault-tolerant, ecmp, "     \
             "up-down, valiant[,seed=N], or a FILE"                                                 \
     }
 
-/** Apply --link, --latency or --routing, named by `name`. */
+/** Apply one of CLI_TOPOLOGY_OPTIONS, named by `name`. */
 SIM_MUST_CHECK enum sim_status cli_topology_option(const char *name, const char *value,
                                                    struct topo_options *options,
                                                    struct sim_error *err);

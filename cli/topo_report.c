@@ -12,6 +12,7 @@
 #include "cli/common.h"
 #include "cli/version.h"
 #include "topo/graph.h"
+#include "topo/slice.h"
 
 static const char *four_digits(double value, char *buffer)
 {
@@ -91,6 +92,9 @@ const struct cli_column cli_topo_columns[] = {{"topology", "topology", true},
                                               {"hosts", "hosts", false},
                                               {"link_gb_per_s", NULL, false},
                                               {"latency_us", NULL, false},
+                                              {"cubes", NULL, true},
+                                              {"spare_cubes", NULL, false},
+                                              {"circuits_set", NULL, false},
                                               {NULL, NULL, false}};
 
 static void axis_texts(const topo *t, char *shape, char *wrapped, size_t bytes)
@@ -127,16 +131,61 @@ static uint32_t axes_with_hops(const topo *t)
     return topo_has_ports(t) && !topo_is_faulty(t) ? topo_axes(t) : 0;
 }
 
+/* The cubes of a slice, and what a repair changed: at most a few swaps by name. */
+#define SWAPS_SHOWN 4
+
+static void describe_cubes(const topo *t)
+{
+    const struct topo_cubes *cubes = topo_cubes_of(t);
+    char list[48];
+    if (cubes == NULL) return;
+    printf("  cubes          %s (%ux%ux%u of 4x4x4 chips) of the pod's %u, %u spare\n",
+           topo_cubes_format(cubes, list, sizeof list), cubes->grid[0], cubes->grid[1],
+           cubes->grid[2], topo_ocs_cubes(cubes->ocs), topo_cubes_spares(cubes));
+    const struct topo_repair *r = &cubes->repair;
+    for (uint32_t i = 0; i < r->count && i < SWAPS_SHOWN; i++)
+        printf("  repair         spare cube %u takes the place of cube %u, %u,%u,%u\n",
+               r->swap[i].spare, r->swap[i].broken, r->swap[i].at[0], r->swap[i].at[1],
+               r->swap[i].at[2]);
+    if (r->count > SWAPS_SHOWN) printf("                 and %u more\n", r->count - SWAPS_SHOWN);
+    if (r->count > 0)
+        printf("                 %u optical switches turn: %u circuits cut, %u set\n", r->switches,
+               r->circuits_cut, r->circuits_set);
+}
+
+static bool has_kind(const topo *t, enum topo_link_kind kind, topo_link_id *link)
+{
+    for (*link = 0; *link < topo_links(t); ++*link)
+        if (topo_link_kind(t, *link) == kind) return true;
+    return false;
+}
+
+static void describe_links(const topo *t, const struct topo_options *o)
+{
+    char a[SIM_QUANTITY_TEXT], b[SIM_QUANTITY_TEXT], c[SIM_QUANTITY_TEXT];
+    topo_link_id optical;
+    printf("  links          %s one-way, %s each, %s a hop", sim_count_format(topo_links(t), a),
+           sim_rate_format(topo_default_link_rate(t), b),
+           sim_time_format(topo_default_latency_ps(t), c));
+    if (has_kind(t, TOPO_OPTICAL, &optical) &&
+        topo_link_latency_ps(t, optical) != topo_default_latency_ps(t))
+        printf(" (%s optical)", sim_time_format(topo_link_latency_ps(t, optical), a));
+    printf(", routing %s\n", cli_routing_text(o, t));
+}
+
 void cli_topo_describe(const topo *t, const struct topo_metrics *m, const struct topo_options *o)
 {
-    char shape[64], wrapped[8], a[SIM_QUANTITY_TEXT], b[SIM_QUANTITY_TEXT], c[SIM_QUANTITY_TEXT];
+    char shape[64], wrapped[8], a[SIM_QUANTITY_TEXT];
     const struct topo_chip *chip = topo_chip_of(t);
     axis_texts(t, shape, wrapped, sizeof shape);
     printf("%s\n", topo_spec(t));
     printf("  chips          %s%s", sim_count_format(topo_chips(t), a),
-           topo_has_ports(t) ? "" : "\n");
+           topo_has_ports(t) || topo_failed_chips(t) > 0 ? "" : "\n");
     if (topo_has_ports(t))
-        printf(" (%s, %s%s)\n", shape, wrapped[0] != 0 ? "wrapped: " : "no axis wraps", wrapped);
+        printf(" (%s, %s%s)%s", shape, wrapped[0] != 0 ? "wrapped: " : "no axis wraps", wrapped,
+               topo_failed_chips(t) > 0 ? "" : "\n");
+    if (topo_failed_chips(t) > 0)
+        printf(", %s failed\n", sim_count_format(topo_failed_chips(t), a));
     if (chip != NULL) {
         uint32_t grid[3];
         uint64_t hosts = host_count(t, grid);
@@ -145,9 +194,8 @@ void cli_topo_describe(const topo *t, const struct topo_metrics *m, const struct
                chip->host[0], chip->host[1], chip->host[2], sim_count_format(hosts, a), grid[0],
                grid[1], grid[2], each);
     }
-    printf("  links          %s one-way, %s each, %s a hop, routing %s\n",
-           sim_count_format(topo_links(t), a), sim_rate_format(topo_default_link_rate(t), b),
-           sim_time_format(topo_default_latency_ps(t), c), cli_routing_text(o, t));
+    describe_cubes(t);
+    describe_links(t, o);
     printf("  diameter       %u hops, mean %.4g", m->diameter, m->mean_hops);
     for (uint32_t i = 0; i < axes_with_hops(t); i++)
         printf("%s%c %.4g", i == 0 ? " (" : ", ", "xyzw"[i], m -> axis_mean_hops[i]);
@@ -164,6 +212,20 @@ void cli_topo_describe(const topo *t, const struct topo_metrics *m, const struct
     describe_betweenness(t);
     printf("  numbering      chip id = x + X (y + Y (z ...)), ids 0 to %s\n",
            sim_count_format(topo_chips(t) - 1, a));
+}
+
+static void cube_cells(cli_report *report, const struct topo_cubes *cubes)
+{
+    char list[1024] = "";
+    uint32_t spares = 0, circuits = 0;
+    if (cubes != NULL) {
+        topo_cubes_format(cubes, list, sizeof list);
+        spares = topo_cubes_spares(cubes);
+        circuits = cubes->repair.circuits_set;
+    }
+    cli_cell_text(report, list);
+    cli_cell_uint(report, spares, NULL);
+    cli_cell_uint(report, circuits, NULL);
 }
 
 void cli_topo_row(cli_report *report, const topo *t, const struct topo_metrics *m, bool is_text)
@@ -191,6 +253,7 @@ void cli_topo_row(cli_report *report, const topo *t, const struct topo_metrics *
     cli_cell_uint(report, hosts, sim_count_format(hosts, text));
     cli_cell_double(report, topo_default_link_rate(t) / 1e9, NULL);
     cli_cell_double(report, sim_ps_to_us(topo_default_latency_ps(t)), NULL);
+    cube_cells(report, topo_cubes_of(t));
 }
 
 /* ---- side by side ---- */

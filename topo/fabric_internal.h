@@ -15,9 +15,14 @@ struct topo_fabric {
     uint32_t spines, chips, global, groups;
     double oversubscription;
     double domain_bytes_per_s, rail_bytes_per_s;
-    double dcn_bytes_per_s; /* a chip's share of its host's NIC, one direction */
-    sim_ps dcn_latency_ps;  /* from chip to chip; -1 = not said */
+    double dcn_bytes_per_s;     /* a chip's share of its host's NIC, one direction */
+    sim_ps dcn_latency_ps;      /* from chip to chip; -1 = not said */
+    const char *cubes, *spares; /* of a slice of cubes, as lists; borrowed */
 };
+
+/** A slice of whole cubes, through its pod's optical switches. */
+SIM_MUST_CHECK enum sim_status topo_slice_build(topo *t, const struct topo_fabric *f,
+                                                struct sim_error *err);
 
 /** 2^D chips; chip c has a link to every c with one bit flipped. */
 SIM_MUST_CHECK enum sim_status topo_hypercube_build(topo *t, const struct topo_fabric *f,

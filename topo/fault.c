@@ -7,6 +7,7 @@
  */
 #include "topo/fault.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,19 +15,21 @@
 #include "base/arena.h"
 #include "base/quantity.h"
 #include "base/rng.h"
-#include "topo/ocs.h"
+#include "topo/slice.h"
 #include "topo/topo_internal.h"
 
 struct marks {
     topo *t;
     bool *chip, *link; /* [chips], [links] failed */
+    bool *is_dark;     /* [links] because a switch failed */
+    bool *is_broken;   /* [chips] whose cube a repair replaces */
 };
 
 /* ---- marking ---- */
 
 static void mark_chip(struct marks *m, topo_chip_id chip)
 {
-    m->chip[chip] = true;
+    m->chip[chip] = m->is_broken[chip] = true;
     for (topo_link_id l = 0; l < m->t->links; l++)
         if (m->t->link_from[l] == chip || m->t->link_to[l] == chip) m->link[l] = true;
 }
@@ -48,6 +51,7 @@ static void mark_cable(struct marks *m, topo_link_id link, bool is_one_way)
 {
     topo_link_id back = twin(m, link);
     m->link[link] = true;
+    if (m->t->link_from[link] < m->t->chips) m->is_broken[m->t->link_from[link]] = true;
     if (!is_one_way && back != TOPO_NONE) m->link[back] = true;
 }
 
@@ -204,7 +208,8 @@ static enum sim_status read_ocs(struct marks *m, const char *text, struct sim_er
         return sim_error_set(err, SIM_EDATA, "fault ocs:%s: %s has no optical switches", text,
                              m->t->spec);
     for (topo_link_id l = 0; l < m->t->links; l++)
-        if (is_through(m->t, l, (uint32_t)(text[0] - 'x'), (uint32_t)position)) m->link[l] = true;
+        if (is_through(m->t, l, (uint32_t)(text[0] - 'x'), (uint32_t)position))
+            m->link[l] = m->is_dark[l] = true;
     return SIM_OK;
 }
 
@@ -303,6 +308,34 @@ static enum sim_status mark_random(struct marks *m, const char *text, struct sim
     return SIM_OK;
 }
 
+/* ---- repair ---- */
+
+/* Broken cubes give way to spare ones, and what is left of the marks are the dark switches. */
+static enum sim_status repair(struct marks *m, struct sim_error *err)
+{
+    topo *t = m->t;
+    topo_link_id links = t->links;
+    if (t->cubes == NULL)
+        return sim_error_set(err, SIM_EDATA,
+                             "repair of %s: only one slice of whole 4x4x4 cubes takes spare cubes",
+                             t->spec);
+    const uint32_t *grid = t->cubes->grid;
+    bool *is_broken = SIM_NEW(bool, topo_cubes_places(t->cubes));
+    for (topo_chip_id c = 0; c < t->chips; c++) {
+        uint32_t place = topo_coord(t, c, 0) / TOPO_CUBE_SIDE +
+                         grid[0] * (topo_coord(t, c, 1) / TOPO_CUBE_SIDE +
+                                    grid[1] * (topo_coord(t, c, 2) / TOPO_CUBE_SIDE));
+        is_broken[place] = is_broken[place] || m->is_broken[c];
+        m->chip[c] = false;
+    }
+    enum sim_status status = topo_slice_repair(t, is_broken, err);
+    sim_free(is_broken);
+    if (status != SIM_OK) return status;
+    assert(t->links == links); /* the same torus, so links have the ids they had */
+    memcpy(m->link, m->is_dark, links * sizeof *m->link);
+    return SIM_OK;
+}
+
 /* ---- taking out ---- */
 
 static void remember_neighbours(topo *t)
@@ -373,8 +406,6 @@ static enum sim_status mark_all(struct marks *m, const char *named, const char *
 {
     if (named[0] != 0) SIM_TRY(read_named(m, named, err));
     if (random != NULL) SIM_TRY(mark_random(m, random, err));
-    if (count_marks(m->chip, m->t->chips) == m->t->chips)
-        return sim_error_set(err, SIM_EDATA, "the faults leave no chip of %s", m->t->spec);
     return SIM_OK;
 }
 
@@ -389,37 +420,57 @@ enum sim_status topo_options_fail(struct topo_options *options, const char *faul
 }
 
 /* "v4:8x8x8 without ocs:x0": so every output says it. */
-static void rename_faulty(topo *t, const char *named, const char *random)
+static void rename_faulty(topo *t, const struct topo_options *o)
 {
-    const char *between = named[0] != 0 && random != NULL ? "; " : "";
-    const char *parts[] = {t->spec, " without ", named, between, random != NULL ? random : ""};
+    bool has_both = o->fail[0] != 0 && o->fail_random != NULL;
+    const char *parts[] = {t->spec,
+                           " without ",
+                           o->fail,
+                           has_both ? "; " : "",
+                           o->fail_random != NULL ? o->fail_random : "",
+                           o->is_repaired ? ", repaired" : ""};
     size_t bytes = 1;
-    for (int i = 0; i < 5; i++)
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         bytes += strlen(parts[i]);
     char *name = SIM_NEW(char, bytes);
-    for (int i = 0; i < 5; i++)
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         strcat(name, parts[i]);
     sim_free(t->spec);
     t->spec = name;
 }
 
-enum sim_status topo_faults_apply(topo *t, const char *named, const char *random,
+/* Chips keep their ids, links close up, and routes go around. Takes m->chip. */
+static enum sim_status take_out(struct marks *m, struct sim_error *err)
+{
+    topo *t = m->t;
+    t->failed_chips = count_marks(m->chip, t->chips);
+    if (t->failed_chips == t->chips)
+        return sim_error_set(err, SIM_EDATA, "the faults leave no chip of %s", t->spec);
+    t->is_failed = m->chip;
+    m->chip = NULL;
+    remember_neighbours(t);
+    close_up(t, m->link);
+    SIM_TRY(check_reach(t, false, err));
+    SIM_TRY(check_reach(t, true, err));
+    return topo_fault_routing(t, err);
+}
+
+enum sim_status topo_faults_apply(topo *t, const struct topo_options *options,
                                   struct sim_error *err)
 {
-    struct marks m = {.t = t, .chip = SIM_NEW(bool, t->chips), .link = SIM_NEW(bool, t->links)};
-    enum sim_status status = mark_all(&m, named, random, err);
-    if (status == SIM_OK) {
-        t->is_failed = m.chip;
-        m.chip = NULL;
-        t->failed_chips = count_marks(t->is_failed, t->chips);
-        remember_neighbours(t);
-        close_up(t, m.link);
-        status = check_reach(t, false, err);
-    }
-    if (status == SIM_OK) status = check_reach(t, true, err);
-    if (status == SIM_OK) status = topo_fault_routing(t, err);
-    if (status == SIM_OK) rename_faulty(t, named, random);
+    struct marks m = {.t = t,
+                      .chip = SIM_NEW(bool, t->chips),
+                      .link = SIM_NEW(bool, t->links),
+                      .is_dark = SIM_NEW(bool, t->links),
+                      .is_broken = SIM_NEW(bool, t->chips)};
+    enum sim_status status = mark_all(&m, options->fail, options->fail_random, err);
+    if (status == SIM_OK && options->is_repaired) status = repair(&m, err);
+    bool is_whole = options->is_repaired && status == SIM_OK && count_marks(m.link, t->links) == 0;
+    if (status == SIM_OK && !is_whole) status = take_out(&m, err);
+    if (status == SIM_OK) rename_faulty(t, options);
     sim_free(m.chip);
     sim_free(m.link);
+    sim_free(m.is_dark);
+    sim_free(m.is_broken);
     return status;
 }

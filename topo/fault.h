@@ -11,6 +11,9 @@
  *
  * A failed chip keeps its id and loses its links. A fault that cuts working chips off from each
  * other is an error that names them.
+ *
+ * In a repaired slice of cubes the cube of a failed chip or host, or of the chip a failed cable is
+ * named by, gives its place to a spare one. Dark optical switches stay dark: they serve all cubes.
  */
 #ifndef PODSIM_TOPO_FAULT_H
 #define PODSIM_TOPO_FAULT_H
@@ -21,9 +24,9 @@
 SIM_MUST_CHECK enum sim_status topo_options_fail(struct topo_options *options, const char *faults,
                                                  struct sim_error *err);
 
-/** Take what `named` ("": nothing) and `random` (may be NULL) say out of a topology just built.
- * Errors: SIM_EDATA. */
-SIM_MUST_CHECK enum sim_status topo_faults_apply(topo *t, const char *named, const char *random,
+/** Take the options' faults out of a topology just built, which may then be repaired. Errors:
+ * SIM_EDATA. */
+SIM_MUST_CHECK enum sim_status topo_faults_apply(topo *t, const struct topo_options *options,
                                                  struct sim_error *err);
 
 #endif

@@ -92,7 +92,7 @@ static enum sim_status take_cubes(topo_ocs *ocs, const struct topo_slice *slice,
     for (uint32_t i = 0; i < places; i++) {
         uint32_t cube = slice->cube[i];
         const char *why = cube >= ocs->cubes   ? "lies beyond the pod"
-                          : ocs->is_used[cube] ? "is in use"
+                          : ocs->is_used[cube] ? "is in use already"
                                                : NULL;
         if (why != NULL) {
             for (uint32_t j = 0; j < i; j++)

@@ -43,6 +43,8 @@ enum key {
     GROUPS,
     DOMAIN,
     RAIL,
+    CUBES,
+    SPARES,
     KEYS
 };
 
@@ -62,11 +64,14 @@ static const struct {
     [GROUPS] = {"groups", "groups=COUNT"},
     [DOMAIN] = {"domain", "domain=RATE"},
     [RAIL] = {"rail", "rail=RATE"},
+    [CUBES] = {"cubes", "cubes=LIST"},
+    [SPARES] = {"spares", "spares=LIST"},
 };
 
 #define KEY(key)   (UINT32_C(1) << (key))
 #define PLAIN_KEYS (KEY(LINK) | KEY(LATENCY))
 #define TORUS_KEYS (PLAIN_KEYS | KEY(OPTICAL) | KEY(TWISTED))
+#define CHIP_KEYS  (TORUS_KEYS | KEY(CUBES) | KEY(SPARES))
 #define SLICE_KEYS (KEY(DCN) | KEY(DCN_LATENCY)) /* of several slices */
 
 /* What stands before the colon, chips aside; what follows it, and what may follow that. */
@@ -107,8 +112,7 @@ static const struct family families[] = {
 #define FAMILIES (sizeof families / sizeof families[0])
 
 /* Axes are the generation's to check. */
-static const struct family chip_family = {"chip",     1,    4,           "v5p:8x8x8",
-                                          TORUS_KEYS, true, preset_build};
+static const struct family chip_family = {"chip", 1, 4, "v5p:8x8x8", CHIP_KEYS, true, preset_build};
 
 static const struct family *family_find(const char *name)
 {
@@ -291,6 +295,12 @@ static enum sim_status parse_value(struct reading *r, enum key key, const char *
         return parse_count(text, err, &r->fabric.groups);
     case DOMAIN:
         return sim_rate_parse(text, err, &r->fabric.domain_bytes_per_s);
+    case CUBES:
+        r->fabric.cubes = text;
+        return SIM_OK;
+    case SPARES:
+        r->fabric.spares = text;
+        return SIM_OK;
     default:
         assert(key == RAIL);
         return sim_rate_parse(text, err, &r->fabric.rail_bytes_per_s);
@@ -336,7 +346,6 @@ static enum sim_status parse_options(struct reading *r, char *option, struct sim
 
 static enum sim_status preset_build(topo *t, const struct topo_fabric *f, struct sim_error *err)
 {
-    (void)f;
     if (t->grid.axes != t->chip->axes)
         return sim_error_set(err, SIM_EDATA,
                              "%s has a shape of %u axes, want %u: %s slices are %uD", t->spec,
@@ -354,7 +363,11 @@ static enum sim_status preset_build(topo *t, const struct topo_fabric *f, struct
                              "%s cannot be twisted: only slices of whole 4x4x4 cubes have the "
                              "optical switches for it",
                              t->spec);
-    return has_cubes ? topo_slice_build(t, err) : topo_torus_build(t, err);
+    if ((f->cubes != NULL || f->spares != NULL) && !has_cubes)
+        return sim_error_set(err, SIM_EDATA,
+                             "topology %s: cubes= and spares= are of slices of whole 4x4x4 cubes",
+                             t->spec);
+    return has_cubes ? topo_slice_build(t, f, err) : topo_torus_build(t, err);
 }
 
 static enum sim_status torus_build(topo *t, const struct topo_fabric *f, struct sim_error *err)
@@ -383,6 +396,9 @@ static enum sim_status build(struct reading *r, struct sim_error *err)
 {
     topo *t = r->t;
     if (r->slices <= 1) return r->family->build(t, &r->fabric, err);
+    if (r->fabric.cubes != NULL || r->fabric.spares != NULL)
+        return sim_error_set(err, SIM_EDATA, "topology %s: cubes= and spares= are of one slice",
+                             t->spec);
     t->factor = SIM_NEW(topo *, 1);
     topo *slice = t->factor[0] = SIM_NEW(topo, 1);
     t->factors = 1;
@@ -534,7 +550,9 @@ enum sim_status topo_create(const char *spec, const struct topo_options *options
     enum sim_status status = read_spec(t, spec, options != NULL ? options : &none, err);
     bool has_faults = options != NULL && (options->fail[0] != 0 || options->fail_random != NULL);
     if (status == SIM_OK && has_faults)
-        status = topo_faults_apply(t, options->fail, options->fail_random, err);
+        status = topo_faults_apply(t, options, err);
+    else if (status == SIM_OK && options != NULL && options->is_repaired)
+        status = sim_error_set(err, SIM_EDATA, "repair of %s: no fault is given", spec);
     if (status == SIM_OK && options != NULL && options->routing != NULL)
         status = topo_routing_choose(t, options->routing, err);
     if (status != SIM_OK) {

@@ -48,6 +48,22 @@ enum sim_status topo_reserve(topo *t, uint64_t chips, uint64_t nodes, uint64_t l
     return SIM_OK;
 }
 
+void topo_links_release(topo *t)
+{
+    sim_free(t->port_link);
+    sim_free(t->out_begin);
+    sim_free(t->link_from);
+    sim_free(t->link_to);
+    sim_free(t->link_rate);
+    sim_free(t->link_latency_ps);
+    sim_free(t->link_kind);
+    t->port_link = t->out_begin = NULL;
+    t->link_from = t->link_to = NULL;
+    t->link_rate = NULL;
+    t->link_latency_ps = NULL;
+    t->link_kind = NULL;
+}
+
 void topo_link_set(topo *t, topo_link_id link, topo_node_id from, topo_node_id to,
                    enum topo_link_kind kind)
 {
@@ -63,13 +79,8 @@ void topo_destroy(topo *t)
 {
     if (t == NULL) return;
     sim_free(t->spec);
-    sim_free(t->port_link);
-    sim_free(t->out_begin);
-    sim_free(t->link_from);
-    sim_free(t->link_to);
-    sim_free(t->link_rate);
-    sim_free(t->link_latency_ps);
-    sim_free(t->link_kind);
+    topo_links_release(t);
+    topo_cubes_destroy(t->cubes);
     sim_free(t->hops_to);
     sim_free(t->port_chip);
     sim_free(t->is_failed);

@@ -43,6 +43,7 @@ struct topo_options {
     enum topo_tie tie;
     char fail[1024];         /* faults, see topo/fault.h; "": none */
     const char *fail_random; /* NULL: none */
+    bool is_repaired;        /* spare cubes take the place of broken ones (topo/slice.h) */
     const char *routing;     /* a name or a file (topo/routing.h); NULL: the default */
 };
 /* Nothing said: struct topo_options o = TOPO_OPTIONS_DEFAULT; */
@@ -62,7 +63,8 @@ SIM_MUST_CHECK enum sim_status topo_create(const char *spec, const struct topo_o
                                            struct sim_error *err, topo **out);
 void topo_destroy(topo *t);
 
-/** The spec it was built from; with faults "SPEC without link:0,0:+x; links=2,seed=3". */
+/** The spec it was built from; with faults "SPEC without link:0,0:+x; links=2,seed=3", and repaired
+ * "SPEC without chip:0,0,0, repaired". */
 const char *topo_spec(const topo *t);
 /** NULL unless the spec named a preset. */
 const struct topo_chip *topo_chip_of(const topo *t);

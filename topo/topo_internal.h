@@ -25,7 +25,8 @@ struct topo {
     uint32_t chips, nodes, links;
     struct topo_lattice grid; /* coordinates; without ports one axis of size chips */
     enum topo_tie tie;
-    double link_bytes_per_s; /* of a link the spec says nothing special about */
+    struct topo_cubes *cubes; /* of one slice of whole cubes; else NULL */
+    double link_bytes_per_s;  /* of a link the spec says nothing special about */
     sim_ps latency_ps;
     sim_ps optical_latency_ps; /* of a hop through an optical switch */
 
@@ -52,6 +53,8 @@ struct topo {
 /** Allocate the arrays above, after asking whether this machine has the memory. */
 SIM_MUST_CHECK enum sim_status topo_reserve(topo *t, uint64_t chips, uint64_t nodes, uint64_t links,
                                             struct sim_error *err);
+/** Give the arrays back, to build again. */
+void topo_links_release(topo *t);
 /** Give a link its ends and kind, and the rate and latency of its kind. */
 void topo_link_set(topo *t, topo_link_id link, topo_node_id from, topo_node_id to,
                    enum topo_link_kind kind);
@@ -64,9 +67,15 @@ SIM_MUST_CHECK enum sim_status topo_ports_build(topo *t, topo_port_target target
                                                 const void *context, struct sim_error *err);
 
 SIM_MUST_CHECK enum sim_status topo_torus_build(topo *t, struct sim_error *err);
-/** A slice of whole cubes, through its pod's optical switches. */
-SIM_MUST_CHECK enum sim_status topo_slice_build(topo *t, struct sim_error *err);
 SIM_MUST_CHECK enum sim_status topo_full_build(topo *t, struct sim_error *err);
+
+/* ---- slices of cubes ---- */
+
+void topo_cubes_destroy(struct topo_cubes *cubes);
+/** Put spare cubes at the places [places] that are broken, and cable anew. Errors: SIM_EDATA (too
+ * few spares). */
+SIM_MUST_CHECK enum sim_status topo_slice_repair(topo *t, const bool *is_broken,
+                                                 struct sim_error *err);
 
 /* ---- graphs in general ---- */
 

@@ -19,6 +19,7 @@ const char *const wl_optimizer_names[] = {"adamw", "sgd", NULL};
 const char *const wl_engine_names[] = {"flow", "bound", NULL};
 
 static const char *const tie_names[] = {"split", "positive", "negative", NULL};
+static const char *const repair_names[] = {"none", "spare", NULL};
 static const char *const gradient_names[] = {"fp32", "bf16", NULL};
 static const char *const attention_names[] = {"causal", "full", NULL};
 static const char *const saving_names[] = {"recompute", "keep", "offload", NULL};
@@ -45,7 +46,7 @@ struct chip_fields {
 struct network_fields {
     double link;
     sim_ps hop_latency, launch_overhead;
-    int engine, tie;
+    int engine, tie, repair;
     const char *routing, *fail, *fail_random;
 };
 struct sharding_fields {
@@ -105,6 +106,7 @@ static const struct sim_field network_table[] = {
     FIELD("routing", TEXT, network.routing),
     FIELD("fail", TEXT, network.fail),
     FIELD("fail_random", TEXT, network.fail_random),
+    CHOICE("repair", network.repair, repair_names),
     {.key = NULL},
 };
 static const struct sim_field system_table[] = {
@@ -253,11 +255,13 @@ static enum sim_status make_topology(const struct study_fields *f, const struct 
     enum sim_status status = topo_create(f->topology, &options, err, out);
     if (status != SIM_OK) return misplaced(root, "topology", err, status);
     const struct network_fields *n = &f->network;
-    if (n->routing == NULL && n->fail == NULL && n->fail_random == NULL) return SIM_OK;
+    if (n->routing == NULL && n->fail == NULL && n->fail_random == NULL && n->repair == 0)
+        return SIM_OK;
     topo_destroy(*out);
     *out = NULL;
     options.routing = n->routing;
     options.fail_random = n->fail_random;
+    options.is_repaired = n->repair != 0;
     if (n->fail != NULL) status = topo_options_fail(&options, n->fail, err);
     if (status == SIM_OK) status = topo_create(f->topology, &options, err, out);
     return status == SIM_OK ? SIM_OK : misplaced(root, "network", err, status);
