@@ -12,6 +12,7 @@
 #include "cli/common.h"
 #include "cli/options.h"
 #include "cli/topo_deadlock.h"
+#include "cli/topo_fits.h"
 #include "cli/topo_goodput.h"
 #include "cli/topo_report.h"
 #include "cli/version.h"
@@ -25,7 +26,9 @@ static const struct cli_option options[] = {
     {"format", "FORMAT", "text, csv or json (default: text)"},
     {"compare", "SPEC...",
      "the pods side by side, with ratios to the first, which --fail leaves whole"},
-    {"availability", NULL, "goodput of slices of a pod of cubes whose hosts fail"},
+    {"availability", NULL,
+     "goodput of slices of a pod of cubes whose hosts fail;\nwith --fail the slices that still "
+     "fit"},
     {"slice", "LIST", "slice sizes for it, e.g. 1024chips,2048chips"},
     {"host-availability", "LIST", "how much a host is up (default: 0.99,0.995,0.999)"},
     {"seed", "N", "of what is drawn (default: 1)"},
@@ -129,6 +132,11 @@ static enum sim_status take(void *request, int option, const char *value, struct
     }
 }
 
+static bool has_faults(const struct request *q)
+{
+    return q->topology.fail[0] != 0 || q->topology.fail_random != NULL;
+}
+
 static enum sim_status check(struct request *q, struct sim_error *err)
 {
     if (q->operands == 0)
@@ -144,10 +152,10 @@ static enum sim_status check(struct request *q, struct sim_error *err)
     if (q->export != NULL && (q->operands > 1 || q->specs.has_shapes))
         return sim_error_set(err, SIM_EUSAGE, "--export: one topology goes into a file");
     if (!q->is_availability) return SIM_OK;
-    if (q->topology.fail[0] != 0 || q->topology.fail_random != NULL)
+    if (has_faults(q) && (q->goodput.host_count > 0 || q->has_seed))
         return sim_error_set(err, SIM_EUSAGE,
-                             "--availability lets every host fail; leave out --fail and "
-                             "--fail-random");
+                             "--availability counts what given faults leave, or averages over "
+                             "--host-availability: take one");
     if (q->goodput.slice_count == 0)
         return sim_error_set(err, SIM_EUSAGE,
                              "--availability: --slice is missing, as in --slice 1024chips");
@@ -243,6 +251,8 @@ static enum sim_status export_graph(const struct request *q, struct sim_error *e
 
 static enum sim_status answer(const struct request *q, struct sim_error *err)
 {
+    if (q->is_availability && has_faults(q))
+        return cli_fits_print(&q->goodput, &q->specs, &q->topology, q->format, err);
     if (q->is_availability)
         return cli_goodput_print(&q->goodput, &q->specs, &q->topology, q->format, err);
     if (q->export != NULL) return export_graph(q, err);

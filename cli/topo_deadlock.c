@@ -37,26 +37,28 @@ static const char *cycle_text(const topo *t, const struct topo_deadlock *d, char
     return buffer;
 }
 
-static enum sim_status add_row(cli_report *report, const char *spec,
-                               const struct topo_options *options, bool *is_free,
-                               struct sim_error *err)
+/* The rows, and whether all of them are free. */
+struct table {
+    cli_report *report;
+    bool is_free;
+};
+
+static enum sim_status add_row(const topo *t, void *context, struct sim_error *err)
 {
-    topo *t;
+    struct table *table = context;
     struct topo_deadlock d = {0};
     char cycle[1024];
-    SIM_TRY(topo_create(spec, options, err, &t));
     enum sim_status status = topo_deadlock_check(t, err, &d);
     if (status == SIM_OK) {
-        cli_cell_text(report, topo_spec(t));
-        cli_cell_text(report, topo_routing_name(t));
-        cli_cell_uint(report, d.channels, NULL);
-        cli_cell_uint(report, d.dependencies, NULL);
-        cli_cell_bool(report, d.is_free);
-        cli_cell_text(report, cycle_text(t, &d, cycle, sizeof cycle));
-        *is_free = *is_free && d.is_free;
+        cli_cell_text(table->report, topo_spec(t));
+        cli_cell_text(table->report, topo_routing_name(t));
+        cli_cell_uint(table->report, d.channels, NULL);
+        cli_cell_uint(table->report, d.dependencies, NULL);
+        cli_cell_bool(table->report, d.is_free);
+        cli_cell_text(table->report, cycle_text(t, &d, cycle, sizeof cycle));
+        table->is_free = table->is_free && d.is_free;
     }
     topo_deadlock_release(&d);
-    topo_destroy(t);
     return status;
 }
 
@@ -65,14 +67,12 @@ enum sim_status cli_deadlock_print(const struct cli_topo_specs *specs,
                                    struct sim_error *err)
 {
     cli_report *report = cli_report_create(columns);
-    bool is_free = true;
-    enum sim_status status = SIM_OK;
+    struct table table = {.report = report, .is_free = true};
     cli_meta_text(report, "version", PODSIM_VERSION);
-    for (uint32_t i = 0; i < specs->count && status == SIM_OK; i++)
-        status = add_row(report, specs->spec[i], options, &is_free, err);
+    enum sim_status status = cli_topo_specs_each(specs, options, add_row, &table, err);
     if (status == SIM_OK) cli_report_print(report, format, stdout);
     cli_report_destroy(report);
-    if (status == SIM_OK && !is_free)
+    if (status == SIM_OK && !table.is_free)
         return sim_error_set(err, SIM_ENO,
                              "a routing can deadlock: its links wait for each other in a circle");
     return status;

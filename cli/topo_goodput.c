@@ -120,16 +120,23 @@ static void add_row(cli_report *report, const topo *t, uint32_t chips,
     cli_cell_text(report, without->is_exact ? "exact" : "monte carlo");
 }
 
-static enum sim_status add_pod(const struct cli_goodput *g, const topo *t, cli_report *report,
-                               struct sim_error *err)
+/* What a pod's rows are made of and go to. */
+struct table {
+    const struct cli_goodput *g;
+    cli_report *report;
+};
+
+static enum sim_status add_pod(const topo *t, void *context, struct sim_error *err)
 {
+    const struct table *table = context;
+    const struct cli_goodput *g = table->g;
     for (uint32_t s = 0; s < g->slice_count; s++) {
         struct topo_availability_query q;
         SIM_TRY(topo_availability_query_of(t, g->slice_chips[s], err, &q));
         q.seed = g->seed;
         for (uint32_t h = 0; h < g->host_count; h++) {
             q.host_availability = g->host_availability[h];
-            add_row(report, t, g->slice_chips[s], &q);
+            add_row(table->report, t, g->slice_chips[s], &q);
         }
     }
     return SIM_OK;
@@ -140,17 +147,11 @@ enum sim_status cli_goodput_print(const struct cli_goodput *g, const struct cli_
                                   struct sim_error *err)
 {
     cli_report *report = cli_report_create(columns);
-    enum sim_status status = SIM_OK;
     cli_meta_text(report, "version", PODSIM_VERSION);
     cli_meta_double(report, "seed", (double)g->seed);
     cli_meta_double(report, "samples", TOPO_AVAILABILITY_SAMPLES);
-    for (uint32_t i = 0; i < specs->count && status == SIM_OK; i++) {
-        topo *t;
-        status = topo_create(specs->spec[i], options, err, &t);
-        if (status != SIM_OK) break;
-        status = add_pod(g, t, report, err);
-        topo_destroy(t);
-    }
+    struct table table = {.g = g, .report = report};
+    enum sim_status status = cli_topo_specs_each(specs, options, add_pod, &table, err);
     if (status == SIM_OK) cli_report_print(report, format, stdout);
     cli_report_destroy(report);
     return status;

@@ -82,6 +82,20 @@ enum sim_status cli_topo_specs_add(struct cli_topo_specs *specs, const char *tex
     return SIM_OK;
 }
 
+enum sim_status cli_topo_specs_each(const struct cli_topo_specs *specs,
+                                    const struct topo_options *options, cli_topo_visit visit,
+                                    void *context, struct sim_error *err)
+{
+    for (uint32_t i = 0; i < specs->count; i++) {
+        topo *t = NULL;
+        SIM_TRY(topo_create(specs->spec[i], options, err, &t));
+        enum sim_status status = visit(t, context, err);
+        topo_destroy(t);
+        if (status != SIM_OK) return status;
+    }
+    return SIM_OK;
+}
+
 void cli_topo_specs_release(struct cli_topo_specs *specs)
 {
     for (uint32_t i = 0; i < specs->count; i++)

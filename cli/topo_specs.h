@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "topo/topo.h"
 
 /** Zero-initialise; cli_topo_specs_release() frees it. */
 struct cli_topo_specs {
@@ -20,6 +21,13 @@ struct cli_topo_specs {
  */
 SIM_MUST_CHECK enum sim_status cli_topo_specs_add(struct cli_topo_specs *specs, const char *text,
                                                   struct sim_error *err);
+
+/** Build each topology in turn and show it to `visit`; stops at the first error. */
+typedef enum sim_status (*cli_topo_visit)(const topo *t, void *context, struct sim_error *err);
+SIM_MUST_CHECK enum sim_status cli_topo_specs_each(const struct cli_topo_specs *specs,
+                                                   const struct topo_options *options,
+                                                   cli_topo_visit visit, void *context,
+                                                   struct sim_error *err);
 void cli_topo_specs_release(struct cli_topo_specs *specs);
 
 #endif

@@ -235,7 +235,6 @@ enum sim_status topo_availability_query_of(const topo *pod, uint32_t slice_chips
                                            struct sim_error *err,
                                            struct topo_availability_query *out)
 {
-    enum { CUBE_CHIPS = TOPO_CUBE_SIDE * TOPO_CUBE_SIDE * TOPO_CUBE_SIDE };
     const struct topo_chip *chip = topo_chip_of(pod);
     bool is_cubes = chip != NULL && chip->wrap_rule == TOPO_WRAP_CUBES;
     for (uint32_t a = 0; a < 3 && is_cubes; a++)
@@ -245,15 +244,15 @@ enum sim_status topo_availability_query_of(const topo *pod, uint32_t slice_chips
                              "%s is no pod of 4x4x4 cubes, want one such as v4:16x16x16",
                              topo_spec(pod));
     uint32_t host_chips = chip->host[0] * chip->host[1] * chip->host[2];
-    bool is_part =
-        slice_chips >= host_chips && slice_chips < CUBE_CHIPS && CUBE_CHIPS % slice_chips == 0;
-    bool is_whole = slice_chips > 0 && slice_chips % CUBE_CHIPS == 0;
+    bool is_part = slice_chips >= host_chips && slice_chips < TOPO_CUBE_CHIPS &&
+                   TOPO_CUBE_CHIPS % slice_chips == 0;
+    bool is_whole = slice_chips > 0 && slice_chips % TOPO_CUBE_CHIPS == 0;
     if ((!is_part && !is_whole) || slice_chips > topo_chips(pod))
         return sim_error_set(err, SIM_EDATA,
                              "%s has no slice of %u chips, want 4, 8, 16, 32 or a multiple of %d "
                              "up to %u",
-                             topo_spec(pod), slice_chips, CUBE_CHIPS, topo_chips(pod));
-    *out = (struct topo_availability_query){.cube_hosts = CUBE_CHIPS / host_chips,
+                             topo_spec(pod), slice_chips, TOPO_CUBE_CHIPS, topo_chips(pod));
+    *out = (struct topo_availability_query){.cube_hosts = TOPO_CUBE_CHIPS / host_chips,
                                             .slice_hosts = slice_chips / host_chips,
                                             .host_availability = 1,
                                             .seed = 1,

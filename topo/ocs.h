@@ -25,6 +25,7 @@
 #include "base/error.h"
 
 #define TOPO_CUBE_SIDE      4
+#define TOPO_CUBE_CHIPS     64
 #define TOPO_FACE_POSITIONS 16
 #define TOPO_NO_CUBE        UINT32_MAX
 

@@ -156,7 +156,7 @@ static enum sim_status choose_spares(const topo *t, const char *list, struct sim
 
 enum sim_status topo_slice_build(topo *t, const struct topo_fabric *f, struct sim_error *err)
 {
-    uint32_t pod = t->chip->pod_chips / (TOPO_CUBE_SIDE * TOPO_CUBE_SIDE * TOPO_CUBE_SIDE);
+    uint32_t pod = t->chip->pod_chips / TOPO_CUBE_CHIPS;
     struct topo_cubes *cubes = t->cubes = SIM_NEW(struct topo_cubes, 1);
     for (uint32_t a = 0; a < 3; a++)
         cubes->grid[a] = t->grid.size[a] / TOPO_CUBE_SIDE;
