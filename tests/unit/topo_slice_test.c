@@ -76,8 +76,9 @@ END_TEST
 
 START_TEST(a_spare_takes_the_place)
 {
-    /* Circuits by hand, of 16 switches a dimension. In a grid of 2 along the axis, A>B and B>A become
-     * A>D and D>A: two cut, two set. In a grid of 1 the cube's circuit to itself: one of each. */
+    /* Circuits by hand, of 16 switches a dimension. In a grid of 2 along the axis, A>B and B>A
+     * become A>D and D>A: two cut, two set. In a grid of 1 the cube's circuit to itself: one of
+     * each. */
     static const struct {
         const char *spec, *fail;
         uint32_t count, place, broken, spare, circuits;
