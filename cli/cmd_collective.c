@@ -220,7 +220,7 @@ static enum sim_status add_algorithm(struct plan *p, const struct request *q,
     }
     if (choice == COLL_ALGORITHMS + 1) {
         for (int i = 0; i < COLL_ALGORITHMS; i++)
-            if (coll_algorithm_fits(spec.op, (enum coll_algorithm)i))
+            if (spec.algorithm = (enum coll_algorithm)i, coll_can(p->topology, &spec))
                 add_row(p, q, group, bytes, (enum coll_algorithm)i);
         return SIM_OK;
     }

@@ -150,7 +150,7 @@ enum sim_status collective_run(const topo *t, const struct net_options *options,
 static bool is_exact(const struct collective_row *row)
 {
     double off = (double)(row->time_ps - row->overhead_ps - row->form.time_ps);
-    double allowed = 2.0 * row->spec.group.size + 1;
+    double allowed = 2.0 * row->spec.group.size + 257; /* up to 256 chunks */
     return row->form.is_exact && off <= allowed && -off <= allowed;
 }
 
@@ -198,7 +198,8 @@ void collective_report_add(cli_report *report, const topo *t, const struct colle
     char axes[64], text[SIM_QUANTITY_TEXT];
     double seconds = sim_ps_to_s(row->time_ps);
     double algbw = row->time_ps > 0 ? (double)row->bytes / seconds / 1e9 : 0;
-    double busbw = algbw * coll_bus_factor(row->spec.op, row->spec.group.size);
+    uint32_t members = coll_members(t, &row->spec);
+    double busbw = algbw * coll_bus_factor(row->spec.op, members);
     bool is_all_overhead = row->time_ps == row->overhead_ps && row->bound.time_ps == 0;
     topo_group_format(t, &row->spec.group, axes, sizeof axes);
     cli_cell_text(report, coll_op_names[row->spec.op]);
@@ -207,7 +208,7 @@ void collective_report_add(cli_report *report, const topo *t, const struct colle
     cli_cell_text(report, topo_spec(t));
     cli_cell_uint(report, topo_chips(t), NULL);
     cli_cell_text(report, axes);
-    cli_cell_uint(report, row->spec.group.size, NULL);
+    cli_cell_uint(report, members, NULL);
     cli_cell_uint(report, row->bytes, sim_bytes_format(row->bytes, text));
     cli_cell_uint(report, (uint64_t)row->time_ps, NULL);
     cli_cell_double(report, sim_ps_to_us(row->time_ps), shown(sim_ps_to_us(row->time_ps), text));
@@ -225,7 +226,7 @@ void collective_report_add(cli_report *report, const topo *t, const struct colle
     cli_cell_double(report, sim_ps_to_us(row->bound.bytes_ps), NULL);
     cli_cell_double(report, sim_ps_to_us(row->form.time_ps), NULL);
     cli_cell_double(report, sim_ps_to_us(row->form.latency_ps), NULL);
-    if (row->spec.group.size == 1 && row->spec.pairs == NULL)
+    if (members == 1 && row->spec.pairs == NULL)
         cli_note(report, "a group of one chip has nobody to send to: only the launch overhead, if "
                          "any, takes time");
 }

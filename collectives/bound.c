@@ -100,18 +100,24 @@ static double pair_hops(const topo *t, const struct topo_group *group)
     return total;
 }
 
+/* Failed chips need nothing. */
+static double distance(const topo *t, topo_chip_id a, topo_chip_id b)
+{
+    return topo_chip_is_failed(t, a) || topo_chip_is_failed(t, b) ? 0 : topo_distance(t, a, b);
+}
+
 /* Where distances do not come axis by axis: pair by pair. Translation makes rank 0 stand for all on
  * a whole twisted torus; elsewhere all pairs are looked at. */
 static void measured_distances(const topo *t, const struct topo_group *group, double *farthest,
                                double *sum)
 {
-    bool is_same_for_all = topo_has_ports(t) && group->size == topo_chips(t);
+    bool is_same_for_all = topo_has_ports(t) && group->size == topo_chips(t) && !topo_is_faulty(t);
     uint32_t sources = is_same_for_all ? 1 : group->size;
     *farthest = *sum = 0;
     for (uint32_t i = 0; i < sources; i++)
         for (uint32_t j = 0; j < group->size; j++) {
             double hops =
-                topo_distance(t, topo_group_chip(t, group, 0, i), topo_group_chip(t, group, 0, j));
+                distance(t, topo_group_chip(t, group, 0, i), topo_group_chip(t, group, 0, j));
             if (hops > *farthest) *farthest = hops;
             *sum += hops;
         }
@@ -178,23 +184,41 @@ static double links_along(const topo *t, const struct topo_group *group)
 
 static double port_bytes(enum coll_op op, double bytes, double n)
 {
-    return op == COLL_ALL_REDUCE ? bytes : op == COLL_PERMUTE ? bytes : bytes * (n - 1) / n;
+    bool is_sharded = op == COLL_ALL_GATHER || op == COLL_REDUCE_SCATTER || op == COLL_ALL_TO_ALL ||
+                      op == COLL_GATHER || op == COLL_SCATTER;
+    return is_sharded ? bytes * (n - 1) / n : bytes;
 }
 
-static double link_byte_hops(const topo *t, enum coll_op op, const struct topo_group *group,
-                             double bytes)
+/* Hops from the root to the farthest other rank, or to all of them together. */
+static double root_hops(const topo *t, const struct coll_spec *spec, bool is_sum)
 {
-    double n = group->size, groups = topo_chips(t) / n;
-    switch (op) {
+    topo_chip_id root = topo_group_chip(t, &spec->group, 0, spec->root);
+    double farthest = 0, sum = 0;
+    for (uint32_t r = 0; r < spec->group.size; r++) {
+        topo_chip_id chip = topo_group_chip(t, &spec->group, 0, r);
+        if (topo_chip_is_failed(t, chip)) continue;
+        double hops = topo_distance(t, root, chip);
+        if (hops > farthest) farthest = hops;
+        sum += hops;
+    }
+    return is_sum ? sum : farthest;
+}
+
+/* Of one group. */
+static double link_byte_hops(const topo *t, const struct coll_spec *spec, double n)
+{
+    switch (spec->op) {
     case COLL_ALL_REDUCE:
-        return groups * 2 * (n - 1) * bytes;
-    case COLL_ALL_GATHER:
-    case COLL_REDUCE_SCATTER:
-        return groups * (n - 1) * bytes;
+        return 2 * (n - 1) * spec->bytes;
     case COLL_ALL_TO_ALL:
-        return groups * bytes / n * distances(t, group, true);
+        return spec->bytes / n * distances(t, &spec->group, true);
+    case COLL_GATHER:
+    case COLL_SCATTER:
+        return spec->bytes / n * root_hops(t, spec, true);
+    case COLL_PERMUTE:
+        return n * spec->bytes;
     default:
-        return groups * n * bytes;
+        return (n - 1) * spec->bytes;
     }
 }
 
@@ -203,6 +227,8 @@ static double cut_bytes(enum coll_op op, double bytes, double n, double k, doubl
 {
     switch (op) {
     case COLL_ALL_REDUCE:
+    case COLL_BROADCAST:
+    case COLL_REDUCE:
         return bytes;
     case COLL_ALL_GATHER:
     case COLL_REDUCE_SCATTER:
@@ -214,36 +240,43 @@ static double cut_bytes(enum coll_op op, double bytes, double n, double k, doubl
     }
 }
 
+static double active_groups(const topo *t, const struct coll_spec *spec)
+{
+    return spec->is_one_group ? 1 : (double)topo_chips(t) / spec->group.size;
+}
+
 static const char *const cut_names[TOPO_AXES_MAX] = {"cut x", "cut y", "cut z", "cut w"};
 
-static void raise_to_cuts(const topo *t, enum coll_op op, const struct topo_group *group,
-                          double bytes, double rate, struct terms *worst)
+static void raise_to_cuts(const topo *t, const struct coll_spec *spec, double n, double rate,
+                          struct terms *worst)
 {
+    const struct topo_group *group = &spec->group;
     for (uint32_t i = 0; i < group->factor_count && topo_has_ports(t); i++) {
         const struct topo_factor *f = &group->factor[i];
         /* a split axis has ways round its own cut, and so has one that another's twist moves
          * along */
         if (f->extent != topo_axis_size(t, f->axis) || topo_axis_is_moved(t, f->axis)) continue;
-        double n = group->size, k = f->extent;
-        double links = n / k * (topo_axis_is_closed(t, f->axis) ? 2 : 1);
-        double uneven = cut_bytes(op, bytes, n, k, 1),
-               even = cut_bytes(op, bytes, n, k, floor(k / 2));
+        /* a group alone may use the cables of the others */
+        double k = f->extent, across = spec->is_one_group ? topo_chips(t) : group->size;
+        double links = across / k * (topo_axis_is_closed(t, f->axis) ? 2 : 1);
+        double uneven = cut_bytes(spec->op, spec->bytes, n, k, 1),
+               even = cut_bytes(spec->op, spec->bytes, n, k, floor(k / 2));
         raise_to(worst, (uneven > even ? uneven : even) / (links * rate), cut_names[f->axis]);
     }
 }
 
 /* The same without ports: all groups' bytes over what joins the two sides in the graph. Links run
  * both ways alike, and the faster way counts where they do not. */
-static void raise_to_graph_cuts(const topo *t, enum coll_op op, const struct topo_group *group,
-                                double bytes, struct terms *worst)
+static void raise_to_graph_cuts(const topo *t, const struct coll_spec *spec, struct terms *worst)
 {
+    const struct topo_group *group = &spec->group;
     for (uint32_t i = 0; i < group->factor_count && !topo_has_ports(t); i++) {
         const struct topo_factor *f = &group->factor[i];
         if (f->extent != topo_axis_size(t, f->axis)) continue;
-        double n = group->size, k = f->extent;
+        double n = group->size, k = f->extent, groups = active_groups(t, spec);
         for (uint32_t j = 1; j <= f->extent / 2; j = j < f->extent / 2 ? f->extent / 2 : j + 1)
             raise_to(worst,
-                     topo_chips(t) / n * cut_bytes(op, bytes, n, k, j) /
+                     groups * cut_bytes(spec->op, spec->bytes, n, k, j) /
                          topo_cut_bytes_per_s(t, f->axis, j),
                      cut_names[f->axis]);
     }
@@ -296,18 +329,68 @@ static struct coll_bound pairs_bound(const topo *t, const struct coll_pairs *pai
     return make_bound(farthest * (double)links.latency_ps, worst, 1);
 }
 
-struct coll_bound coll_lower_bound(const topo *t, const struct coll_spec *spec)
+/* Bytes/s into or out of a chip. */
+static double port_rate(const topo *t, topo_chip_id chip)
 {
-    struct topo_group group = coll_group_trimmed(&spec->group);
-    if (spec->op == COLL_PERMUTE && spec->pairs != NULL) return pairs_bound(t, spec->pairs);
-    if (group.size == 1) return (struct coll_bound){.limited_by = "nothing"};
+    topo_link_id *out = SIM_NEW(topo_link_id, topo_max_degree(t));
+    double rate = 0;
+    for (uint32_t i = topo_out_links(t, chip, out); i-- > 0;)
+        rate += topo_link_rate(t, out[i]);
+    sim_free(out);
+    return rate;
+}
+
+/* One chip sends or receives all of the buffer; its own ports count. */
+static struct coll_bound rooted_bound(const topo *t, const struct coll_spec *spec, double n)
+{
+    topo_chip_id root = topo_group_chip(t, &spec->group, 0, spec->root);
     struct links links = links_of(t);
-    double n = group.size, hops = spec->op == COLL_PERMUTE ? 1 : distances(t, &group, false);
-    double byte_hops = link_byte_hops(t, spec->op, &group, spec->bytes);
     struct terms worst = {0, "nothing"};
-    raise_to(&worst, byte_hops / (links_along(t, &group) * links.fastest), "links");
-    raise_to(&worst, port_bytes(spec->op, spec->bytes, n) / links.ports, "ports");
-    raise_to_cuts(t, spec->op, &group, spec->bytes, links.fastest, &worst);
-    raise_to_graph_cuts(t, spec->op, &group, spec->bytes, &worst);
+    double hops = root_hops(t, spec, false);
+    if (spec->op == COLL_SEND) {
+        topo_chip_id to = topo_group_chip(t, &spec->group, 0, spec->receiver);
+        hops = topo_distance(t, root, to);
+        if (root == to) return (struct coll_bound){.limited_by = "nothing"};
+        raise_to(&worst, spec->bytes / port_rate(t, to), "ports");
+    } else {
+        raise_to(&worst,
+                 link_byte_hops(t, spec, n) * active_groups(t, spec) /
+                     (topo_links(t) * links.fastest),
+                 "links");
+        if (topo_failed_chips(t) == 0) {
+            raise_to_cuts(t, spec, n, links.fastest, &worst);
+            raise_to_graph_cuts(t, spec, &worst);
+        }
+    }
+    raise_to(&worst, port_bytes(spec->op, spec->bytes, n) / port_rate(t, root), "ports");
+    return make_bound(hops * (double)links.latency_ps, worst, n);
+}
+
+static bool is_rooted(enum coll_op op)
+{
+    return op == COLL_BROADCAST || op == COLL_REDUCE || op == COLL_GATHER || op == COLL_SCATTER ||
+           op == COLL_SEND;
+}
+
+struct coll_bound coll_lower_bound(const topo *t, const struct coll_spec *asked)
+{
+    struct coll_spec spec = *asked;
+    spec.group = coll_group_trimmed(&asked->group);
+    if (spec.pairs != NULL) return pairs_bound(t, spec.pairs);
+    double n = spec.group.size - topo_failed_chips(t);
+    if (n <= 1) return (struct coll_bound){.limited_by = "nothing"};
+    if (is_rooted(spec.op)) return rooted_bound(t, &spec, n);
+    struct links links = links_of(t);
+    double hops = spec.op == COLL_PERMUTE ? 1 : distances(t, &spec.group, false);
+    double count = spec.is_one_group ? topo_links(t) : links_along(t, &spec.group);
+    struct terms worst = {0, "nothing"};
+    raise_to(&worst,
+             link_byte_hops(t, &spec, n) * active_groups(t, &spec) / (count * links.fastest),
+             "links");
+    raise_to(&worst, port_bytes(spec.op, spec.bytes, n) / links.ports, "ports");
+    if (topo_failed_chips(t) == 0) { /* cuts count positions, all of them working */
+        raise_to_cuts(t, &spec, n, links.fastest, &worst);
+        raise_to_graph_cuts(t, &spec, &worst);
+    }
     return make_bound(hops * (double)links.latency_ps, worst, n);
 }

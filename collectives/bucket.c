@@ -53,20 +53,19 @@ static void order_factors(const topo *t, const struct topo_group *group,
 
 net_schedule *coll_bucket_build(const topo *t, const struct coll_spec *spec)
 {
-    struct topo_group group = coll_group_trimmed(&spec->group);
-    net_schedule *s = net_schedule_create(t, &group);
+    const struct topo_group *group = &spec->group;
+    net_schedule *s = net_schedule_create(t, group);
     net_schedule_add_program(s);
-    if (group.size == 1) return s;
-    uint32_t axes = group.factor_count, ways = directions(t, &group), tag = 0;
+    uint32_t axes = group->factor_count, ways = directions(t, group), tag = 0;
     double bytes = spec->bytes / (axes * ways);
     uint32_t order[TOPO_FACTORS_MAX];
-    order_factors(t, &group, order);
+    order_factors(t, group, order);
     for (uint32_t colour = 0; colour < axes * ways; colour++) {
         struct coll_pass pass[TOPO_FACTORS_MAX];
         int32_t direction = colour < axes ? 1 : -1;
         for (uint32_t i = 0; i < axes; i++) {
             uint32_t factor = order[(colour + i) % axes];
-            bool is_ring = topo_factor_is_ring(t, &group.factor[factor]);
+            bool is_ring = topo_factor_is_ring(t, &group->factor[factor]);
             pass[i] =
                 coll_pass_along(s, factor, is_ring ? COLL_PASS_RING : COLL_PASS_LINE, direction);
         }
@@ -77,29 +76,28 @@ net_schedule *coll_bucket_build(const topo *t, const struct coll_spec *spec)
 
 struct coll_cost coll_bucket_cost(const topo *t, const struct coll_spec *spec)
 {
-    struct topo_group group = coll_group_trimmed(&spec->group);
+    const struct topo_group *group = &spec->group;
     struct coll_network net = coll_network_of(t);
-    uint32_t axes = group.factor_count, ways = directions(t, &group), rings = 0;
-    if (group.size == 1) return coll_cost_make(0, 0, true);
+    uint32_t axes = group->factor_count, ways = directions(t, group), rings = 0;
     bool is_exact = true;
     double latency_ps = 0, slowest = 0;
     uint32_t order[TOPO_FACTORS_MAX];
-    order_factors(t, &group, order);
+    order_factors(t, group, order);
     for (uint32_t i = 0; i < axes; i++) {
-        const struct topo_factor *f = &group.factor[i];
+        const struct topo_factor *f = &group->factor[i];
         rings += topo_factor_is_ring(t, f);
-        is_exact = is_exact && f->stride == 1 && f->extent == group.factor[0].extent;
+        is_exact = is_exact && f->stride == 1 && f->extent == group->factor[0].extent;
         latency_ps += (f->extent - 1.0) * f->stride * net.hop_ps;
     }
     /* phases of a mesh overlap, since the middle of a line is done before its ends; without ports
      * axes share links */
-    is_exact = is_exact && (rings == axes || axes == 1) && (topo_has_ports(t) || group.size > 2);
+    is_exact = is_exact && (rings == axes || axes == 1) && (topo_has_ports(t) || group->size > 2);
     /* every colour goes through all axes, one after another, at W of a direction or W/2 of a shared
      * line */
     for (uint32_t colour = 0; colour < axes; colour++) {
-        double bytes = spec->bytes / (axes * ways) / group.size, total = 0;
+        double bytes = spec->bytes / (axes * ways) / group->size, total = 0;
         for (uint32_t i = 0; i < axes; i++) {
-            const struct topo_factor *f = &group.factor[order[(colour + i) % axes]];
+            const struct topo_factor *f = &group->factor[order[(colour + i) % axes]];
             double sharing = f->stride * (topo_factor_is_ring(t, f) ? 1.0 : ways);
             if (!topo_has_ports(t) && f->extent == 2) sharing = ways;
             total += (f->extent - 1.0) * bytes * sharing;

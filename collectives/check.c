@@ -30,9 +30,10 @@ struct message {
 struct checker {
     const net_schedule *s;
     const topo *topology;
-    enum coll_op op;
+    const struct coll_spec *spec;
     enum order order;
-    uint32_t ranks, axes, digits, extent[NET_DIGITS_MAX];
+    uint32_t ranks, members, *member_of_rank; /* NET_NONE: failed */
+    uint32_t axes, digits, extent[NET_DIGITS_MAX];
     uint32_t parts, shards, cells; /* cells = parts * shards, per rank */
     uint32_t words;                /* 64-bit words of one set */
     topo_chip_id *chip;            /* [ranks] */
@@ -56,9 +57,20 @@ static uint64_t *set_of(const struct checker *k, uint32_t rank, uint32_t cell)
 
 /* ---- which cells ---- */
 
+static uint32_t listed_cells(const struct checker *k, uint32_t rank, const struct net_chunk *chunk)
+{
+    uint32_t place = net_place(k->s, k->chip[rank]), begin = chunk->begin[place];
+    uint32_t count = chunk->begin[place + 1] - begin;
+    assert(count <= k->cells);
+    for (uint32_t i = 0; i < count; i++)
+        k->cell[i] = chunk->cell[begin + i];
+    return count;
+}
+
 /* Cells of a chunk as seen from `rank`, into k->cell. */
 static uint32_t chunk_cells(const struct checker *k, uint32_t rank, const struct net_chunk *chunk)
 {
+    if (chunk->begin != NULL) return listed_cells(k, rank, chunk);
     uint32_t low[NET_DIGITS_MAX], count[NET_DIGITS_MAX], total = 1;
     for (uint32_t i = 0; i < k->digits; i++) {
         int64_t extent = k->extent[i];
@@ -83,10 +95,11 @@ static uint32_t chunk_cells(const struct checker *k, uint32_t rank, const struct
     return found;
 }
 
-/* Position of a rank in the space: the shard it owns. */
+/* The shard a rank owns: its position in the space, or its number among the members. */
 static uint32_t own_shard(const struct checker *k, uint32_t rank)
 {
     uint32_t shard = 0, stride = 1;
+    if (net_schedule_shards(k->s) > 0) return k->member_of_rank[rank];
     for (uint32_t i = 0; i < k->axes; i++) {
         shard += net_space_digit(k->s, k->chip[rank], i) * stride;
         stride *= k->extent[i];
@@ -97,6 +110,7 @@ static uint32_t own_shard(const struct checker *k, uint32_t rank)
 static uint32_t count_parts(const net_schedule *s)
 {
     uint32_t parts = 1;
+    if (net_schedule_parts(s) > 0) return net_schedule_parts(s);
     for (uint32_t p = 0; p < net_schedule_programs(s); p++) {
         const struct net_program *program = net_schedule_program(s, p);
         for (net_op_id i = 0; i < program->op_count; i++) {
@@ -133,18 +147,28 @@ static void set_bit(uint64_t *set, uint32_t bit)
     set[bit / 64] |= UINT64_C(1) << bit % 64;
 }
 
-/* All-gather starts with the own shard, all-to-all with the own row, reductions with an own
- * contribution everywhere. */
+/* Does the rank start with this cell? All-gather starts with the own shard, all-to-all with the own
+ * row, the root of a broadcast with all, reductions with an own contribution everywhere. */
+static bool starts_with(const struct checker *k, uint32_t rank, uint32_t shard)
+{
+    switch (k->spec->op) {
+    case COLL_ALL_GATHER:
+    case COLL_GATHER:
+        return shard == own_shard(k, rank);
+    case COLL_ALL_TO_ALL:
+        return shard % k->members == own_shard(k, rank);
+    case COLL_BROADCAST:
+    case COLL_SCATTER:
+        return rank == k->spec->root;
+    default:
+        return true;
+    }
+}
+
 static void init_cells(struct checker *k, uint32_t rank)
 {
-    uint32_t own = own_shard(k, rank), ranks = k->ranks;
-    for (uint32_t cell = 0; cell < k->cells; cell++) {
-        uint32_t shard = cell % k->shards;
-        bool has = true;
-        if (k->op == COLL_ALL_GATHER) has = shard == own;
-        if (k->op == COLL_ALL_TO_ALL) has = shard % ranks == own;
-        if (has) set_bit(set_of(k, rank, cell), rank);
-    }
+    for (uint32_t cell = 0; cell < k->cells; cell++)
+        if (starts_with(k, rank, cell % k->shards)) set_bit(set_of(k, rank, cell), rank);
 }
 
 static void init_rank(struct checker *k, uint32_t rank)
@@ -157,31 +181,42 @@ static void init_rank(struct checker *k, uint32_t rank)
         net_op_id op = p->guarded_receive[i];
         if (!net_op_exists(k->s, k->chip[rank], &p->op[op])) k->wait[rank][op]--;
     }
-    init_cells(k, rank);
+    if (k->member_of_rank[rank] != NET_NONE) init_cells(k, rank);
     for (uint32_t i = 0; i < p->root_count; i++)
         count_down(k, rank, p->root[i]);
 }
 
-static void init(struct checker *k, const net_schedule *s, enum coll_op op, topo_chip_id member,
-                 enum order order)
+/* Space and cells: of boxes as the group's factors give them, of lists as the schedule says. */
+static void init_space(struct checker *k)
 {
-    *k = (struct checker){
-        .s = s, .topology = net_schedule_topo(s), .op = op, .order = order, .cell_bytes = -1};
-    const struct topo_group *group = net_schedule_group(s);
-    k->ranks = group->size;
-    k->axes = net_schedule_space_axes(s);
-    k->digits = op == COLL_ALL_TO_ALL ? 2 * k->axes : k->axes;
+    k->axes = net_schedule_space_axes(k->s);
+    k->digits = k->spec->op == COLL_ALL_TO_ALL ? 2 * k->axes : k->axes;
     k->shards = 1;
     for (uint32_t i = 0; i < k->digits; i++) {
-        k->extent[i] = net_schedule_space_extent(s, i % k->axes);
+        k->extent[i] = net_schedule_space_extent(k->s, i % k->axes);
         k->shards *= k->extent[i];
     }
-    k->parts = count_parts(s);
+    if (net_schedule_shards(k->s) > 0) k->shards = net_schedule_shards(k->s);
+    k->parts = count_parts(k->s);
     k->cells = k->parts * k->shards;
     k->words = (k->ranks + 63) / 64;
+}
+
+static void init(struct checker *k, const net_schedule *s, const struct coll_spec *spec,
+                 topo_chip_id member, enum order order)
+{
+    *k = (struct checker){
+        .s = s, .topology = net_schedule_topo(s), .spec = spec, .order = order, .cell_bytes = -1};
+    const struct topo_group *group = net_schedule_group(s);
+    k->ranks = group->size;
     k->chip = SIM_NEW(topo_chip_id, k->ranks);
-    for (uint32_t r = 0; r < k->ranks; r++)
+    k->member_of_rank = SIM_NEW(uint32_t, k->ranks);
+    for (uint32_t r = 0; r < k->ranks; r++) {
         k->chip[r] = topo_group_chip(k->topology, group, member, r);
+        k->member_of_rank[r] =
+            topo_chip_is_failed(k->topology, k->chip[r]) ? NET_NONE : k->members++;
+    }
+    init_space(k);
     k->have = SIM_NEW(uint64_t, (size_t)k->ranks * k->cells * k->words);
     k->cell = SIM_NEW(uint32_t, k->cells);
     k->wait = SIM_NEW(uint8_t *, k->ranks);
@@ -202,6 +237,7 @@ static void release(struct checker *k)
         sim_free(k->wait[r]);
     }
     sim_free(k->chip);
+    sim_free(k->member_of_rank);
     sim_free(k->have);
     sim_free(k->cell);
     sim_free(k->wait);
@@ -215,7 +251,8 @@ static enum sim_status fault(const struct checker *k, uint32_t rank, net_op_id o
                              struct sim_error *err, const char *what)
 {
     char chip[48];
-    return sim_error_set(err, SIM_EDATA, "%s: chip %s, operation %u: %s", coll_op_names[k->op],
+    return sim_error_set(err, SIM_EDATA, "%s: chip %s, operation %u: %s",
+                         coll_op_names[k->spec->op],
                          topo_node_format(k->topology, k->chip[rank], chip), op, what);
 }
 
@@ -327,20 +364,21 @@ static void pick(struct checker *k, uint32_t *rank, net_op_id *op)
 
 /* ---- the verdict ---- */
 
-static bool is_wanted(const struct checker *k, uint32_t rank, uint32_t cell, uint32_t contributor)
+static bool is_wanted(const struct checker *k, uint32_t cell, uint32_t contributor)
 {
     uint32_t shard = cell % k->shards;
-    switch (k->op) {
-    case COLL_ALL_REDUCE:
-        return true;
+    if (k->member_of_rank[contributor] == NET_NONE) return false;
+    switch (k->spec->op) {
     case COLL_ALL_GATHER:
+    case COLL_GATHER:
         return own_shard(k, contributor) == shard;
-    case COLL_REDUCE_SCATTER:
-        return true;
     case COLL_ALL_TO_ALL:
-        return own_shard(k, contributor) == shard % k->ranks;
+        return own_shard(k, contributor) == shard % k->members;
+    case COLL_BROADCAST:
+    case COLL_SCATTER:
+        return contributor == k->spec->root;
     default:
-        return contributor == rank;
+        return true;
     }
 }
 
@@ -348,9 +386,19 @@ static bool is_wanted(const struct checker *k, uint32_t rank, uint32_t cell, uin
 static bool must_hold(const struct checker *k, uint32_t rank, uint32_t cell)
 {
     uint32_t shard = cell % k->shards;
-    if (k->op == COLL_REDUCE_SCATTER) return shard == own_shard(k, rank);
-    if (k->op == COLL_ALL_TO_ALL) return shard / k->ranks == own_shard(k, rank);
-    return true;
+    if (k->member_of_rank[rank] == NET_NONE) return false;
+    switch (k->spec->op) {
+    case COLL_REDUCE_SCATTER:
+    case COLL_SCATTER:
+        return shard == own_shard(k, rank);
+    case COLL_ALL_TO_ALL:
+        return shard / k->members == own_shard(k, rank);
+    case COLL_REDUCE:
+    case COLL_GATHER:
+        return rank == k->spec->root;
+    default:
+        return true;
+    }
 }
 
 static enum sim_status judge(const struct checker *k, struct sim_error *err)
@@ -361,12 +409,12 @@ static enum sim_status judge(const struct checker *k, struct sim_error *err)
             const uint64_t *set = set_of(k, rank, cell);
             for (uint32_t c = 0; c < k->ranks; c++) {
                 bool has = set[c / 64] >> c % 64 & 1;
-                if (has == is_wanted(k, rank, cell, c)) continue;
+                if (has == is_wanted(k, cell, c)) continue;
                 char chip[48], other[48];
                 return sim_error_set(
                     err, SIM_EDATA,
                     "%s: at the end chip %s, shard %u of part %u %s the contribution of chip %s",
-                    coll_op_names[k->op], topo_node_format(k->topology, k->chip[rank], chip),
+                    coll_op_names[k->spec->op], topo_node_format(k->topology, k->chip[rank], chip),
                     cell % k->shards, cell / k->shards, has ? "has in excess" : "lacks",
                     topo_node_format(k->topology, k->chip[c], other));
             }
@@ -376,14 +424,15 @@ static enum sim_status judge(const struct checker *k, struct sim_error *err)
 }
 
 /* A buffer is parts x shards cells; of an all-to-all a rank's send buffer is its row of them. */
-static enum sim_status check_total(const struct checker *k, double bytes, struct sim_error *err)
+static enum sim_status check_total(const struct checker *k, struct sim_error *err)
 {
     if (k->cell_bytes < 0) return SIM_OK; /* nothing was sent */
-    double cells = k->op == COLL_ALL_TO_ALL ? (double)k->parts * k->ranks : k->cells;
+    double bytes = k->spec->bytes;
+    double cells = k->spec->op == COLL_ALL_TO_ALL ? (double)k->parts * k->members : k->cells;
     double total = cells * k->cell_bytes, off = total - bytes;
     if (off <= 1e-9 * bytes && -off <= 1e-9 * bytes) return SIM_OK;
     return sim_error_set(err, SIM_EDATA, "%s: messages come to a buffer of %g bytes, want %g",
-                         coll_op_names[k->op], total, bytes);
+                         coll_op_names[k->spec->op], total, bytes);
 }
 
 static enum sim_status find_unfinished(const struct checker *k, struct sim_error *err)
@@ -394,11 +443,11 @@ static enum sim_status find_unfinished(const struct checker *k, struct sim_error
     return SIM_OK;
 }
 
-static enum sim_status check_group(const net_schedule *s, enum coll_op op, double bytes,
+static enum sim_status check_group(const net_schedule *s, const struct coll_spec *spec,
                                    topo_chip_id member, enum order order, struct sim_error *err)
 {
     struct checker k;
-    init(&k, s, op, member, order);
+    init(&k, s, spec, member, order);
     enum sim_status status = SIM_OK;
     while (status == SIM_OK && k.ready_begin < k.ready_count) {
         uint32_t rank;
@@ -408,19 +457,21 @@ static enum sim_status check_group(const net_schedule *s, enum coll_op op, doubl
     }
     if (status == SIM_OK) status = find_unfinished(&k, err);
     if (status == SIM_OK) status = judge(&k, err);
-    if (status == SIM_OK) status = check_total(&k, bytes, err);
+    if (status == SIM_OK) status = check_total(&k, err);
     release(&k);
     return status;
 }
 
-enum sim_status coll_check(const net_schedule *schedule, enum coll_op op, double bytes,
+/* A permute carries no chunks: its messages are its meaning. */
+enum sim_status coll_check(const net_schedule *schedule, const struct coll_spec *spec,
                            struct sim_error *err)
 {
-    assert(op != COLL_PERMUTE); /* a permute carries no chunks: its messages are its meaning */
+    assert(spec->op != COLL_PERMUTE && spec->op != COLL_SEND);
     topo_chip_id last = topo_chips(net_schedule_topo(schedule)) - 1;
     for (int order = 0; order < ORDERS; order++) {
-        SIM_TRY(check_group(schedule, op, bytes, 0, (enum order)order, err));
-        SIM_TRY(check_group(schedule, op, bytes, last, (enum order)order, err));
+        SIM_TRY(check_group(schedule, spec, 0, (enum order)order, err));
+        if (net_schedule_is_active(schedule, last))
+            SIM_TRY(check_group(schedule, spec, last, (enum order)order, err));
     }
     return SIM_OK;
 }

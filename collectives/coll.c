@@ -8,42 +8,106 @@
 
 #include "collectives/coll_internal.h"
 
-const char *const coll_op_names[COLL_OPS + 1] = {"all-reduce", "all-gather", "reduce-scatter",
-                                                 "all-to-all", "permute",    NULL};
-const char *const coll_algorithm_names[COLL_ALGORITHMS + 1] = {
-    "ring", "bidirectional-ring", "short-ring", "bucket", "direct", NULL};
+const char *const coll_op_names[COLL_OPS + 1] = {
+    "all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast", "reduce",
+    "gather",     "scatter",    "permute",        "send",       NULL};
+const char *const coll_algorithm_names[COLL_ALGORITHMS + 1] = {"ring",
+                                                               "bidirectional-ring",
+                                                               "short-ring",
+                                                               "bucket",
+                                                               "direct",
+                                                               "recursive-doubling",
+                                                               "halving-doubling",
+                                                               "bruck",
+                                                               "binomial",
+                                                               "bine",
+                                                               "chain",
+                                                               "binary-tree",
+                                                               "double-tree",
+                                                               "swing",
+                                                               "swing-latency",
+                                                               "hierarchical",
+                                                               "phased",
+                                                               NULL};
 
 typedef net_schedule *(*build_fn)(const topo *, const struct coll_spec *);
 typedef struct coll_cost (*cost_fn)(const topo *, const struct coll_spec *);
+typedef const char *(*obstacle_fn)(const topo *, const struct coll_spec *);
+
+#define OP(op)  (UINT32_C(1) << COLL_##op)
+#define SHARDED (OP(ALL_REDUCE) | OP(ALL_GATHER) | OP(REDUCE_SCATTER))
+#define ROOTED  (OP(BROADCAST) | OP(REDUCE))
+#define TREES   (OP(ALL_REDUCE) | ROOTED | OP(GATHER) | OP(SCATTER))
 
 static const struct {
+    uint32_t ops;
     build_fn build;
     cost_fn cost;
+    obstacle_fn obstacle; /* NULL: none but failed chips, where `takes_holes` is not set */
+    bool takes_holes;
 } algorithms[COLL_ALGORITHMS] = {
-    [COLL_RING] = {coll_ring_build, coll_ring_cost},
-    [COLL_BIDIRECTIONAL_RING] = {coll_ring_build, coll_ring_cost},
-    [COLL_SHORT_RING] = {coll_ring_build, coll_ring_cost},
-    [COLL_BUCKET] = {coll_bucket_build, coll_bucket_cost},
-    [COLL_DIRECT] = {coll_direct_build, coll_direct_cost},
+    [COLL_RING] = {SHARDED, coll_ring_build, coll_ring_cost},
+    [COLL_BIDIRECTIONAL_RING] = {SHARDED, coll_ring_build, coll_ring_cost},
+    [COLL_SHORT_RING] = {SHARDED, coll_ring_build, coll_ring_cost},
+    [COLL_BUCKET] = {SHARDED, coll_bucket_build, coll_bucket_cost},
+    [COLL_RECURSIVE_DOUBLING] = {SHARDED, coll_doubling_build, coll_doubling_cost, NULL, true},
+    [COLL_HALVING_DOUBLING] = {OP(ALL_REDUCE), coll_doubling_build, coll_doubling_cost, NULL, true},
+    [COLL_BRUCK] = {SHARDED | OP(ALL_TO_ALL), coll_bruck_build, coll_bruck_cost, NULL, true},
+    [COLL_BINOMIAL] = {TREES, coll_binomial_build, coll_binomial_cost, NULL, true},
+    [COLL_BINE] = {TREES, coll_bine_build, coll_bine_cost, coll_bine_obstacle, true},
+    [COLL_CHAIN] = {OP(ALL_REDUCE) | ROOTED, coll_chain_build, coll_chain_cost, NULL, true},
+    [COLL_BINARY_TREE] = {OP(ALL_REDUCE), coll_double_tree_build, coll_double_tree_cost, NULL,
+                          true},
+    [COLL_DOUBLE_TREE] = {OP(ALL_REDUCE), coll_double_tree_build, coll_double_tree_cost, NULL,
+                          true},
+    [COLL_SWING] = {SHARDED, coll_swing_build, coll_swing_cost, coll_swing_obstacle},
+    [COLL_SWING_LATENCY] = {OP(ALL_REDUCE), coll_swing_build, coll_swing_cost, coll_swing_obstacle},
+    [COLL_HIERARCHICAL] = {SHARDED, coll_hierarchy_build, coll_hierarchy_cost,
+                           coll_hierarchy_obstacle},
+    [COLL_DIRECT] = {SHARDED | OP(ALL_TO_ALL) | OP(PERMUTE) | OP(SEND), coll_direct_build,
+                     coll_direct_cost},
+    [COLL_PHASED] = {OP(ALL_TO_ALL), coll_phased_build, coll_phased_cost},
 };
+
+uint32_t coll_members(const topo *t, const struct coll_spec *spec)
+{
+    bool is_whole = spec->group.size == topo_chips(t) && spec->pairs == NULL;
+    return is_whole ? spec->group.size - topo_failed_chips(t) : spec->group.size;
+}
 
 bool coll_algorithm_fits(enum coll_op op, enum coll_algorithm algorithm)
 {
-    if (op == COLL_ALL_TO_ALL || op == COLL_PERMUTE) return algorithm == COLL_DIRECT;
-    return true;
+    return algorithms[algorithm].ops >> op & 1;
 }
 
-/* Groups cover the slice, so every chip takes part; a list of messages names those that do. */
+const char *coll_obstacle(const topo *t, const struct coll_spec *spec)
+{
+    struct coll_spec trimmed = *spec;
+    trimmed.group = coll_group_trimmed(&spec->group);
+    if (spec->pairs != NULL || trimmed.group.size == 1) return NULL;
+    if (topo_failed_chips(t) > 0 && !algorithms[spec->algorithm].takes_holes)
+        return "want a slice without failed chips";
+    obstacle_fn obstacle = algorithms[spec->algorithm].obstacle;
+    return obstacle != NULL ? obstacle(t, &trimmed) : NULL;
+}
+
+bool coll_can(const topo *t, const struct coll_spec *spec)
+{
+    return coll_algorithm_fits(spec->op, spec->algorithm) && coll_obstacle(t, spec) == NULL;
+}
+
+static bool is_messages(enum coll_op op)
+{
+    return op == COLL_PERMUTE || op == COLL_SEND;
+}
+
+/* A failed chip can be left out of a group when there is one group only; a list of messages names
+ * those that take part. */
 static enum sim_status check_chips(const topo *t, const struct coll_spec *spec,
                                    struct sim_error *err)
 {
     char name[48];
     if (topo_failed_chips(t) == 0) return SIM_OK;
-    for (topo_chip_id c = 0; c < topo_chips(t) && spec->pairs == NULL; c++)
-        if (topo_chip_is_failed(t, c))
-            return sim_error_set(err, SIM_EDATA,
-                                 "chip %s has failed, and %s needs every chip of the slice",
-                                 topo_node_format(t, c, name), coll_op_names[spec->op]);
     for (uint32_t i = 0; spec->pairs != NULL && i < spec->pairs->count; i++)
         for (int end = 0; end < 2; end++) {
             topo_chip_id c = end == 0 ? spec->pairs->src[i] : spec->pairs->dst[i];
@@ -52,18 +116,51 @@ static enum sim_status check_chips(const topo *t, const struct coll_spec *spec,
                                      "chip %s has failed and can neither send nor receive",
                                      topo_node_format(t, c, name));
         }
+    if (spec->pairs != NULL) return SIM_OK;
+    bool is_whole = spec->group.size == topo_chips(t), is_rooted = spec->op >= COLL_BROADCAST;
+    for (topo_chip_id c = 0; c < topo_chips(t) && !is_whole; c++)
+        if (topo_chip_is_failed(t, c))
+            return sim_error_set(err, SIM_EDATA,
+                                 "chip %s has failed: only one group of the whole slice can go on "
+                                 "without it",
+                                 topo_node_format(t, c, name));
+    uint32_t ends[] = {spec->root, spec->receiver};
+    for (int i = 0; i < 2 && is_rooted; i++) {
+        topo_chip_id c = topo_group_chip(t, &spec->group, 0, ends[i]);
+        if (topo_chip_is_failed(t, c) && (i == 0 || spec->op == COLL_SEND))
+            return sim_error_set(err, SIM_EDATA, "chip %s has failed, and %s is to %s it",
+                                 topo_node_format(t, c, name), coll_op_names[spec->op],
+                                 i == 0 ? "begin or end at" : "reach");
+    }
     return SIM_OK;
+}
+
+static net_schedule *build(const topo *t, const struct coll_spec *spec)
+{
+    if (spec->group.size == 1 && spec->pairs == NULL) { /* nobody to send to */
+        net_schedule *s = net_schedule_create(t, &spec->group);
+        net_schedule_add_program(s);
+        return s;
+    }
+    if (is_messages(spec->op)) return coll_permute_build(t, spec);
+    return algorithms[spec->algorithm].build(t, spec);
 }
 
 enum sim_status coll_build(const topo *t, const struct coll_spec *spec, struct sim_error *err,
                            net_schedule **out)
 {
+    struct coll_spec trimmed = *spec;
+    trimmed.group = coll_group_trimmed(&spec->group);
     if (!coll_algorithm_fits(spec->op, spec->algorithm))
-        return sim_error_set(err, SIM_EUSAGE, "algorithm %s does not do %s, want direct",
+        return sim_error_set(err, SIM_EUSAGE, "algorithm %s does not do %s",
                              coll_algorithm_names[spec->algorithm], coll_op_names[spec->op]);
+    const char *obstacle = coll_obstacle(t, spec);
+    if (obstacle != NULL)
+        return sim_error_set(err, SIM_EUSAGE, "algorithm %s on %s: %s",
+                             coll_algorithm_names[spec->algorithm], topo_spec(t), obstacle);
     SIM_TRY(check_chips(t, spec, err));
-    net_schedule *s = spec->op == COLL_PERMUTE ? coll_permute_build(t, spec)
-                                               : algorithms[spec->algorithm].build(t, spec);
+    net_schedule *s = build(t, &trimmed);
+    if (spec->is_one_group) net_schedule_set_one_group(s);
     net_schedule_seal(s);
     *out = s;
     return SIM_OK;
@@ -90,8 +187,12 @@ static bool is_plain(const topo *t)
 
 struct coll_cost coll_closed_form(const topo *t, const struct coll_spec *spec)
 {
-    struct coll_cost cost = spec->op == COLL_PERMUTE ? coll_permute_cost(t, spec)
-                                                     : algorithms[spec->algorithm].cost(t, spec);
+    assert(coll_can(t, spec));
+    struct coll_spec trimmed = *spec;
+    trimmed.group = coll_group_trimmed(&spec->group);
+    if (trimmed.group.size == 1 && spec->pairs == NULL) return coll_cost_make(0, 0, true);
+    struct coll_cost cost = is_messages(spec->op) ? coll_permute_cost(t, &trimmed)
+                                                  : algorithms[spec->algorithm].cost(t, &trimmed);
     cost.is_exact = cost.is_exact && is_plain(t);
     return cost;
 }
@@ -113,10 +214,12 @@ double coll_bus_factor(enum coll_op op, uint32_t ranks)
 
 /* Direct sends n(n-1) messages: the chips of a large group could not inject that many at once in
  * the time the form says, nor is it worth simulating. */
-static bool is_candidate(const struct coll_spec *spec, enum coll_algorithm algorithm)
+static bool is_candidate(const topo *t, const struct coll_spec *spec, enum coll_algorithm algorithm)
 {
-    if (!coll_algorithm_fits(spec->op, algorithm)) return false;
-    bool is_only = spec->op == COLL_ALL_TO_ALL || spec->op == COLL_PERMUTE;
+    struct coll_spec candidate = *spec;
+    candidate.algorithm = algorithm;
+    if (!coll_can(t, &candidate)) return false;
+    bool is_only = spec->op == COLL_ALL_TO_ALL || is_messages(spec->op);
     return algorithm != COLL_DIRECT || is_only || spec->group.size <= COLL_DIRECT_CHOICE_MAX;
 }
 
@@ -126,7 +229,7 @@ enum coll_algorithm coll_choose(const topo *t, const struct coll_spec *spec)
     enum coll_algorithm best = COLL_ALGORITHMS;
     sim_ps best_ps = 0;
     for (int a = 0; a < COLL_ALGORITHMS; a++) {
-        if (!is_candidate(spec, (enum coll_algorithm)a)) continue;
+        if (!is_candidate(t, spec, (enum coll_algorithm)a)) continue;
         candidate.algorithm = (enum coll_algorithm)a;
         sim_ps ps = coll_closed_form(t, &candidate).time_ps;
         if (best == COLL_ALGORITHMS || ps < best_ps) {

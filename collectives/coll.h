@@ -1,8 +1,9 @@
 /**
  * Collectives: operations, algorithms, and schedules for them over groups of chips.
  *
- * Bytes follow nccl-tests: the whole (unsharded) buffer for all-reduce, all-gather, reduce-scatter;
- * the send buffer of one chip for all-to-all and permute.
+ * Bytes follow nccl-tests: the whole (unsharded) buffer for all-reduce, all-gather, reduce-scatter,
+ * broadcast and reduce, and of the root for gather and scatter; the send buffer of one chip for
+ * all-to-all, permute and send.
  */
 #ifndef PODSIM_COLLECTIVES_COLL_H
 #define PODSIM_COLLECTIVES_COLL_H
@@ -16,7 +17,12 @@ enum coll_op {
     COLL_ALL_GATHER,
     COLL_REDUCE_SCATTER,
     COLL_ALL_TO_ALL,
+    COLL_BROADCAST,
+    COLL_REDUCE,
+    COLL_GATHER,
+    COLL_SCATTER,
     COLL_PERMUTE,
+    COLL_SEND,
     COLL_OPS
 };
 extern const char *const coll_op_names[COLL_OPS + 1];
@@ -27,6 +33,18 @@ enum coll_algorithm {
     COLL_SHORT_RING,         /* own shard both ways, ceil((n-1)/2) steps */
     COLL_BUCKET, /* axis by axis, 2d colours starting on different axes and directions */
     COLL_DIRECT, /* every chip to every other, all at once */
+    COLL_RECURSIVE_DOUBLING, /* partners 1, 2, 4, ... away; all-reduce exchanges all of the buffer */
+    COLL_HALVING_DOUBLING,   /* all-reduce as halving and doubling */
+    COLL_BRUCK,              /* ceil(log2 n) steps for any n */
+    COLL_BINOMIAL,           /* a tree of distances n/2, n/4, ..., 1 */
+    COLL_BINE,               /* a binomial tree on negabinary ranks: shorter ways */
+    COLL_CHAIN,              /* pipelined along a line from the root, both ways */
+    COLL_BINARY_TREE,        /* one binary tree, pipelined */
+    COLL_DOUBLE_TREE,        /* two binary trees, pipelined; inner in one is leaf in the other */
+    COLL_SWING,              /* partners 1, 1, 3, 5, 11 ... away on 2d colours, halving */
+    COLL_SWING_LATENCY,      /* the same exchanging all of the buffer */
+    COLL_HIERARCHICAL,       /* inside slices, over the data-centre network, inside slices */
+    COLL_PHASED,             /* all-to-all axis by axis, a colour per axis order */
     COLL_ALGORITHMS
 };
 extern const char *const coll_algorithm_names[COLL_ALGORITHMS + 1];
@@ -44,12 +62,23 @@ struct coll_spec {
     struct topo_group group;
     double bytes;
     const struct coll_pairs
-        *pairs; /* COLL_PERMUTE only; NULL: each rank to the next one (wrapping) */
+        *pairs;        /* COLL_PERMUTE only; NULL: each rank to the next one (wrapping) */
+    uint32_t root;     /* rank; of broadcast, reduce, gather, scatter, and the sender of a send */
+    uint32_t receiver; /* rank; of a send */
+    uint32_t chunks;   /* of pipelined algorithms; 0: the closed form's best */
+    bool is_one_group; /* only the group of chip 0 takes part */
 };
 
+/** Chips of one group that take part: those that have not failed. */
+uint32_t coll_members(const topo *t, const struct coll_spec *spec);
+/** Does the algorithm do the operation at all? */
 bool coll_algorithm_fits(enum coll_op op, enum coll_algorithm algorithm);
+/** Why it cannot on this topology and group, as "want ..."; NULL when it can. */
+const char *coll_obstacle(const topo *t, const struct coll_spec *spec);
+/** Does the algorithm do the operation, here? */
+bool coll_can(const topo *t, const struct coll_spec *spec);
 
-/** A sealed schedule. Errors: SIM_EDATA when the algorithm does not do the operation. */
+/** A sealed schedule. Errors: SIM_EUSAGE when the algorithm does not do the operation, or not here. */
 SIM_MUST_CHECK enum sim_status coll_build(const topo *t, const struct coll_spec *spec,
                                           struct sim_error *err, net_schedule **out);
 

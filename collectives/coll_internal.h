@@ -30,6 +30,10 @@ void coll_lane_write(net_schedule *s, enum coll_op op, uint32_t part_begin, uint
 /** From the two terms of a form; rounded to the picosecond, at most SIM_PS_MAX. */
 struct coll_cost coll_cost_make(double latency_ps, double bytes_ps, bool is_exact);
 
+/** Is every step of the group's cycle or line one link that nobody else uses? */
+bool coll_steps_are_single_links(const topo *t, const struct topo_group *group);
+
+/* Builders get the group without factors of 1, and never a group of one. */
 net_schedule *coll_ring_build(const topo *t, const struct coll_spec *spec);
 struct coll_cost coll_ring_cost(const topo *t, const struct coll_spec *spec);
 net_schedule *coll_bucket_build(const topo *t, const struct coll_spec *spec);
@@ -38,5 +42,28 @@ net_schedule *coll_direct_build(const topo *t, const struct coll_spec *spec);
 struct coll_cost coll_direct_cost(const topo *t, const struct coll_spec *spec);
 net_schedule *coll_permute_build(const topo *t, const struct coll_spec *spec);
 struct coll_cost coll_permute_cost(const topo *t, const struct coll_spec *spec);
+net_schedule *coll_doubling_build(const topo *t, const struct coll_spec *spec);
+struct coll_cost coll_doubling_cost(const topo *t, const struct coll_spec *spec);
+net_schedule *coll_bruck_build(const topo *t, const struct coll_spec *spec);
+struct coll_cost coll_bruck_cost(const topo *t, const struct coll_spec *spec);
+net_schedule *coll_binomial_build(const topo *t, const struct coll_spec *spec);
+struct coll_cost coll_binomial_cost(const topo *t, const struct coll_spec *spec);
+net_schedule *coll_bine_build(const topo *t, const struct coll_spec *spec);
+struct coll_cost coll_bine_cost(const topo *t, const struct coll_spec *spec);
+net_schedule *coll_chain_build(const topo *t, const struct coll_spec *spec);
+struct coll_cost coll_chain_cost(const topo *t, const struct coll_spec *spec);
+net_schedule *coll_double_tree_build(const topo *t, const struct coll_spec *spec);
+struct coll_cost coll_double_tree_cost(const topo *t, const struct coll_spec *spec);
+net_schedule *coll_swing_build(const topo *t, const struct coll_spec *spec);
+struct coll_cost coll_swing_cost(const topo *t, const struct coll_spec *spec);
+net_schedule *coll_hierarchy_build(const topo *t, const struct coll_spec *spec);
+struct coll_cost coll_hierarchy_cost(const topo *t, const struct coll_spec *spec);
+net_schedule *coll_phased_build(const topo *t, const struct coll_spec *spec);
+struct coll_cost coll_phased_cost(const topo *t, const struct coll_spec *spec);
+
+/* Why an algorithm cannot; NULL when it can. */
+const char *coll_bine_obstacle(const topo *t, const struct coll_spec *spec);
+const char *coll_swing_obstacle(const topo *t, const struct coll_spec *spec);
+const char *coll_hierarchy_obstacle(const topo *t, const struct coll_spec *spec);
 
 #endif

@@ -78,16 +78,16 @@ static net_op_id write_exchange(const struct direct *d, enum coll_op op, double 
 
 net_schedule *coll_direct_build(const topo *t, const struct coll_spec *spec)
 {
-    struct topo_group group = coll_group_trimmed(&spec->group);
+    const struct topo_group *group = &spec->group;
     struct direct d = {
-        .s = net_schedule_create(t, &group), .axes = group.factor_count, .size = group.size};
+        .s = net_schedule_create(t, group), .axes = group->factor_count, .size = group->size};
     for (uint32_t i = 0; i < d.axes; i++)
-        d.extent[i] = group.factor[i].extent;
+        d.extent[i] = group->factor[i].extent;
     net_schedule_add_program(d.s);
-    double bytes = spec->bytes / group.size;
+    double bytes = spec->bytes / group->size;
     if (spec->op == COLL_ALL_REDUCE) {
         net_op_id reduced = write_exchange(&d, COLL_REDUCE_SCATTER, bytes, 0, NET_NONE);
-        write_exchange(&d, COLL_ALL_GATHER, bytes, group.size, reduced);
+        write_exchange(&d, COLL_ALL_GATHER, bytes, group->size, reduced);
     } else {
         write_exchange(&d, spec->op, bytes, 0, NET_NONE);
     }
@@ -107,18 +107,17 @@ static double factor_load(const topo *t, const struct topo_group *group,
 
 struct coll_cost coll_direct_cost(const topo *t, const struct coll_spec *spec)
 {
-    struct topo_group group = coll_group_trimmed(&spec->group);
+    const struct topo_group *group = &spec->group;
     struct coll_network net = coll_network_of(t);
     double hops = 0, load = 0;
-    for (uint32_t i = 0; i < group.factor_count && topo_has_ports(t); i++) {
-        const struct topo_factor *f = &group.factor[i];
+    for (uint32_t i = 0; i < group->factor_count && topo_has_ports(t); i++) {
+        const struct topo_factor *f = &group->factor[i];
         hops += f->stride * (topo_factor_is_ring(t, f) ? (double)(f->extent / 2) : f->extent - 1.0);
-        double l = factor_load(t, &group, f);
+        double l = factor_load(t, group, f);
         if (l > load) load = l;
     }
-    if (!topo_has_ports(t) && group.size > 1) hops = load = 1;
+    if (!topo_has_ports(t) && group->size > 1) hops = load = 1;
     double times = spec->op == COLL_ALL_REDUCE ? 2 : 1,
-           block_ps = spec->bytes / group.size / net.bytes_per_s * 1e12;
-    return coll_cost_make(times * hops * net.hop_ps, times * load * block_ps,
-                          !topo_has_ports(t) || group.size == 1);
+           block_ps = spec->bytes / group->size / net.bytes_per_s * 1e12;
+    return coll_cost_make(times * hops * net.hop_ps, times * load * block_ps, !topo_has_ports(t));
 }

@@ -9,6 +9,8 @@
  */
 #include "base/arena.h"
 #include "collectives/coll_internal.h"
+#include "collectives/tree.h"
+#include "topo/route.h"
 
 static net_schedule *build_shift(const topo *t, const struct topo_group *group, double bytes)
 {
@@ -34,6 +36,16 @@ static net_schedule *build_shift(const topo *t, const struct topo_group *group, 
     sim_free(next);
     sim_free(previous);
     return s;
+}
+
+/* One message in every group. */
+static net_schedule *build_send(const topo *t, const struct coll_spec *spec)
+{
+    coll_plan *plan = coll_plan_create(t, spec, 1, 1);
+    uint32_t src = coll_member_of_rank(t, spec, spec->root),
+             dst = coll_member_of_rank(t, spec, spec->receiver);
+    if (src != dst) coll_plan_send_part(plan, 0, 0, src, dst, 0, spec->bytes, false);
+    return coll_plan_schedule(plan);
 }
 
 /* Program 0 is for chips without messages; each chip with some has its own. */
@@ -68,18 +80,28 @@ static net_schedule *build_list(const topo *t, const struct coll_pairs *pairs)
 net_schedule *coll_permute_build(const topo *t, const struct coll_spec *spec)
 {
     if (spec->pairs != NULL) return build_list(t, spec->pairs);
-    struct topo_group group = coll_group_trimmed(&spec->group);
-    return build_shift(t, &group, spec->bytes);
+    if (spec->op == COLL_SEND) return build_send(t, spec);
+    return build_shift(t, &spec->group, spec->bytes);
+}
+
+/* Over all of its ways, of which the shortest are equally long; their number is not asked for. */
+static struct coll_cost send_cost(const topo *t, const struct coll_spec *spec)
+{
+    struct coll_network net = coll_network_of(t);
+    uint32_t hops = topo_distance(t, topo_group_chip(t, &spec->group, 0, spec->root),
+                                  topo_group_chip(t, &spec->group, 0, spec->receiver));
+    if (spec->root == spec->receiver) return coll_cost_make(0, 0, true);
+    return coll_cost_make(hops * net.hop_ps, spec->bytes / net.bytes_per_s * 1e12, false);
 }
 
 struct coll_cost coll_permute_cost(const topo *t, const struct coll_spec *spec)
 {
-    struct topo_group group = coll_group_trimmed(&spec->group);
+    const struct topo_group *group = &spec->group;
     struct coll_network net = coll_network_of(t);
-    if (spec->pairs == NULL && group.size == 1) return coll_cost_make(0, 0, true);
-    bool is_ring = group.factor_count == 1 && group.factor[0].stride == 1 &&
-                   topo_factor_is_ring(t, &group.factor[0]);
-    bool has_two_cables = group.size == 2 && topo_has_ports(t);
+    if (spec->op == COLL_SEND) return send_cost(t, spec);
+    bool is_ring = group->factor_count == 1 && group->factor[0].stride == 1 &&
+                   topo_factor_is_ring(t, &group->factor[0]);
+    bool has_two_cables = group->size == 2 && topo_has_ports(t);
     bool is_exact = spec->pairs == NULL && is_ring && !has_two_cables;
     return coll_cost_make(net.hop_ps, spec->bytes / net.bytes_per_s * 1e12, is_exact);
 }

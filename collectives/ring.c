@@ -59,10 +59,8 @@ static struct coll_pass ring_pass(const topo *t, net_schedule *s, bool *is_cycle
 
 net_schedule *coll_ring_build(const topo *t, const struct coll_spec *spec)
 {
-    struct topo_group group = coll_group_trimmed(&spec->group);
-    net_schedule *s = net_schedule_create(t, &group);
+    net_schedule *s = net_schedule_create(t, &spec->group);
     net_schedule_add_program(s);
-    if (group.size == 1) return s;
     bool is_cycle;
     struct coll_pass pass = ring_pass(t, s, &is_cycle);
     uint32_t tag = 0;
@@ -83,8 +81,7 @@ net_schedule *coll_ring_build(const topo *t, const struct coll_spec *spec)
     return s;
 }
 
-/* Is every step of the cycle one link that nobody else uses? */
-static bool steps_are_single_links(const topo *t, const struct topo_group *group)
+bool coll_steps_are_single_links(const topo *t, const struct topo_group *group)
 {
     for (uint32_t i = 0; i < group->factor_count; i++) {
         if (group->factor[i].stride != 1) return false;
@@ -99,20 +96,19 @@ static bool steps_are_single_links(const topo *t, const struct topo_group *group
 
 struct coll_cost coll_ring_cost(const topo *t, const struct coll_spec *spec)
 {
-    struct topo_group group = coll_group_trimmed(&spec->group);
+    const struct topo_group *group = &spec->group;
     struct coll_network net = coll_network_of(t);
-    double n = group.size, wire_ps = (n - 1) / n * spec->bytes / net.bytes_per_s * 1e12,
+    double n = group->size, wire_ps = (n - 1) / n * spec->bytes / net.bytes_per_s * 1e12,
            hops = n - 1;
-    if (group.size == 1) return coll_cost_make(0, 0, true);
     bool is_cycle;
-    sim_free(ring_order(t, &group, &is_cycle));
-    bool is_exact = steps_are_single_links(t, &group);
+    sim_free(ring_order(t, group, &is_cycle));
+    bool is_exact = coll_steps_are_single_links(t, group);
     double stride =
-        group.factor_count == 1 ? group.factor[0].stride : 1; /* groups between share the links */
+        group->factor_count == 1 ? group->factor[0].stride : 1; /* groups between share the links */
     bool is_both_ways = is_cycle && spec->algorithm != COLL_RING;
     /* without ports a pair has one link: both directions of a ring of 2 share it */
-    if (is_both_ways && (topo_has_ports(t) || group.size > 2)) wire_ps /= 2;
-    if (is_cycle && spec->algorithm == COLL_SHORT_RING) hops = (double)(group.size / 2);
+    if (is_both_ways && (topo_has_ports(t) || group->size > 2)) wire_ps /= 2;
+    if (is_cycle && spec->algorithm == COLL_SHORT_RING) hops = (double)(group->size / 2);
     double times = spec->op == COLL_ALL_REDUCE ? 2 : 1;
     return coll_cost_make(times * hops * stride * net.hop_ps, times * stride * wire_ps, is_exact);
 }

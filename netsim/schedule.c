@@ -37,6 +37,7 @@ struct net_schedule {
     uint32_t program_count, program_capacity;
     struct program_builder *program;
     uint32_t *program_of_rank;  /* [group.size] or NULL */
+    uint32_t *place_of_rank;    /* [group.size] among the ranks of its role; NULL without roles */
     uint32_t *position_of_rank; /* [group.size] or NULL: the space is the line set_line() gave */
     uint32_t peer_count, peer_capacity;
     struct net_peer *peer;
@@ -45,6 +46,9 @@ struct net_schedule {
     uint32_t chunk_count, chunk_capacity;
     struct net_chunk *chunk;
     uint32_t call_count;
+    uint32_t parts, shards; /* 0: chunks are boxes */
+    bool is_one_group;
+    uint32_t idle_program; /* of chips whose group takes no part */
 };
 
 net_schedule *net_schedule_create(const topo *t, const struct topo_group *group)
@@ -75,8 +79,13 @@ void net_schedule_destroy(net_schedule *s)
         program_release(&s->program[i]);
     for (uint32_t i = 0; i < s->peer_count; i++)
         sim_free((void *)s->peer[i].rank);
+    for (uint32_t i = 0; i < s->chunk_count; i++) {
+        sim_free((void *)s->chunk[i].begin);
+        sim_free((void *)s->chunk[i].cell);
+    }
     sim_free(s->program);
     sim_free(s->program_of_rank);
+    sim_free(s->place_of_rank);
     sim_free(s->position_of_rank);
     sim_free(s->peer);
     sim_free(s->guard);
@@ -84,11 +93,16 @@ void net_schedule_destroy(net_schedule *s)
     sim_free(s);
 }
 
+static uint32_t *copy_of(const uint32_t *array, uint32_t count)
+{
+    uint32_t *copy = SIM_NEW(uint32_t, count);
+    if (count > 0) memcpy(copy, array, count * sizeof *copy);
+    return copy;
+}
+
 static uint32_t *copy_ranks(const net_schedule *s, const uint32_t *rank)
 {
-    uint32_t *copy = SIM_NEW(uint32_t, s->group.size);
-    memcpy(copy, rank, s->group.size * sizeof *copy);
-    return copy;
+    return copy_of(rank, s->group.size);
 }
 
 void net_schedule_set_line(net_schedule *s, const uint32_t *rank_at)
@@ -99,6 +113,19 @@ void net_schedule_set_line(net_schedule *s, const uint32_t *rank_at)
         assert(rank_at[p] < s->group.size);
         s->position_of_rank[rank_at[p]] = p;
     }
+}
+
+void net_schedule_set_cells(net_schedule *s, uint32_t parts, uint32_t shards)
+{
+    assert(!s->is_sealed && parts > 0 && shards > 0);
+    s->parts = parts;
+    s->shards = shards;
+}
+
+void net_schedule_set_one_group(net_schedule *s)
+{
+    assert(!s->is_sealed);
+    s->is_one_group = true;
 }
 
 uint32_t net_schedule_add_program(net_schedule *s)
@@ -113,6 +140,13 @@ void net_schedule_set_roles(net_schedule *s, const uint32_t *program_of_rank)
 {
     assert(!s->is_sealed && s->program_of_rank == NULL);
     s->program_of_rank = copy_ranks(s, program_of_rank);
+    s->place_of_rank = SIM_NEW(uint32_t, s->group.size);
+    uint32_t *ranks = SIM_NEW(uint32_t, s->program_count);
+    for (uint32_t r = 0; r < s->group.size; r++) {
+        assert(program_of_rank[r] < s->program_count);
+        s->place_of_rank[r] = ranks[program_of_rank[r]]++;
+    }
+    sim_free(ranks);
 }
 
 static uint32_t add_peer(net_schedule *s, struct net_peer peer)
@@ -150,6 +184,13 @@ uint32_t net_peer_ranks(net_schedule *s, const uint32_t *rank)
                            .kind = NET_PEER_RANKS, .rank = copy_ranks(s, rank), .port = NET_NONE});
 }
 
+uint32_t net_peer_role(net_schedule *s, const uint32_t *rank, uint32_t ranks)
+{
+    assert(s->place_of_rank != NULL);
+    return add_peer(s, (struct net_peer){
+                           .kind = NET_PEER_ROLE, .rank = copy_of(rank, ranks), .port = NET_NONE});
+}
+
 uint32_t net_peer_chip(net_schedule *s, topo_chip_id chip)
 {
     return add_peer(s, (struct net_peer){.kind = NET_PEER_CHIP, .chip = chip, .port = NET_NONE});
@@ -169,6 +210,14 @@ uint32_t net_chunk_add(net_schedule *s, struct net_chunk chunk)
     SIM_GROW(s->chunk, s->chunk_capacity, s->chunk_count + 1);
     s->chunk[s->chunk_count] = chunk;
     return s->chunk_count++;
+}
+
+uint32_t net_chunk_list(net_schedule *s, uint32_t ranks, const uint32_t *begin,
+                        const uint32_t *cell)
+{
+    struct net_chunk chunk = {.begin = copy_of(begin, ranks + 1),
+                              .cell = copy_of(cell, begin[ranks])};
+    return net_chunk_add(s, chunk);
 }
 
 net_op_id net_op_add(net_schedule *s, uint32_t program, struct net_op op)
@@ -264,6 +313,7 @@ static void seal_indexes(const net_schedule *s, struct program_builder *p)
 void net_schedule_seal(net_schedule *s)
 {
     assert(!s->is_sealed);
+    if (s->is_one_group) s->idle_program = net_schedule_add_program(s);
     for (uint32_t i = 0; i < s->program_count; i++) {
         struct program_builder *p = &s->program[i];
         seal_successors(p);
@@ -280,8 +330,6 @@ void net_schedule_seal(net_schedule *s)
         p->view.receive_of_tag = p->receive_of_tag;
         p->view.op_of_call = p->op_of_call;
     }
-    for (uint32_t r = 0; s->program_of_rank != NULL && r < s->group.size; r++)
-        assert(s->program_of_rank[r] < s->program_count);
     s->is_sealed = true;
 }
 
@@ -335,10 +383,33 @@ uint32_t net_schedule_calls(const net_schedule *s)
     return s->call_count;
 }
 
+uint32_t net_schedule_parts(const net_schedule *s)
+{
+    return s->parts;
+}
+
+uint32_t net_schedule_shards(const net_schedule *s)
+{
+    return s->shards;
+}
+
+bool net_schedule_is_active(const net_schedule *s, topo_chip_id chip)
+{
+    return !s->is_one_group || topo_group_chip(s->topology, &s->group, chip, 0) ==
+                                   topo_group_chip(s->topology, &s->group, 0, 0);
+}
+
 uint32_t net_role(const net_schedule *s, topo_chip_id chip)
 {
+    if (!net_schedule_is_active(s, chip)) return s->idle_program;
     if (s->program_of_rank == NULL) return 0;
     return s->program_of_rank[topo_group_rank(s->topology, &s->group, chip)];
+}
+
+uint32_t net_place(const net_schedule *s, topo_chip_id chip)
+{
+    uint32_t rank = topo_group_rank(s->topology, &s->group, chip);
+    return s->place_of_rank != NULL ? s->place_of_rank[rank] : rank;
 }
 
 uint32_t net_space_digit(const net_schedule *s, topo_chip_id chip, uint32_t axis)
@@ -379,6 +450,8 @@ topo_chip_id net_peer_of(const net_schedule *s, topo_chip_id chip, uint32_t peer
     case NET_PEER_RANKS:
         return topo_group_chip(s->topology, &s->group, chip,
                                p->rank[topo_group_rank(s->topology, &s->group, chip)]);
+    case NET_PEER_ROLE:
+        return topo_group_chip(s->topology, &s->group, chip, p->rank[net_place(s, chip)]);
     case NET_PEER_CHIP:
         return p->chip;
     }

@@ -40,13 +40,14 @@ enum net_peer_kind {
     NET_PEER_HOPS,   /* walk these signed hops along the axes; the message takes exactly that way */
     NET_PEER_DIGITS, /* add these to the digits of the own group rank, modulo each extent; routed */
     NET_PEER_RANKS,  /* a list: peer rank by own rank; routed */
+    NET_PEER_ROLE,   /* a list: peer rank by place among the ranks of the role; routed */
     NET_PEER_CHIP    /* an absolute chip; routed */
 };
 
 struct net_peer {
     enum net_peer_kind kind;
     int32_t step[TOPO_FACTORS_MAX]; /* HOPS: [axes]; DIGITS: [factors] */
-    const uint32_t *rank;           /* RANKS: [group size], owned by the schedule */
+    const uint32_t *rank;           /* RANKS: [group size], ROLE: [its ranks]; owned */
     topo_chip_id chip;              /* CHIP */
     uint32_t port; /* HOPS of one step: the port it leaves through; else NET_NONE */
 };
@@ -67,11 +68,13 @@ struct net_guard {
  * A buffer is cut into `parts` parts (colours), and each part into one shard per position in the
  * schedule's space (for all-to-all: per pair of source and destination position). A chunk is a box
  * of them: a range of parts, and per space axis one digit relative to the chip's own (modulo the
- * extent), or all.
+ * extent), or all. Where there is no such rule it is a list for each rank of the role: cell
+ * part * shards + shard, as net_schedule_set_cells() numbers them.
  */
 struct net_chunk {
     uint32_t part_begin, part_count;
     int32_t digit[NET_DIGITS_MAX]; /* [space axes], all-to-all: [2 * space axes], source first */
+    const uint32_t *begin, *cell;  /* cell[begin[place] .. begin[place + 1]]; NULL: the box */
 };
 
 struct net_op {
@@ -99,6 +102,11 @@ void net_schedule_destroy(net_schedule *s);
  * (copied). */
 void net_schedule_set_line(net_schedule *s, const uint32_t *rank_at);
 
+/** Chunks are lists over `parts` x `shards` cells. */
+void net_schedule_set_cells(net_schedule *s, uint32_t parts, uint32_t shards);
+/** Only the group of chip 0 takes part; the chips of the others do nothing. */
+void net_schedule_set_one_group(net_schedule *s);
+
 /** Programs are numbered from 0 in the order they are made. */
 uint32_t net_schedule_add_program(net_schedule *s);
 /** Give ranks their programs ([group size], copied). Without it every chip runs program 0. */
@@ -107,9 +115,15 @@ void net_schedule_set_roles(net_schedule *s, const uint32_t *program_of_rank);
 uint32_t net_peer_hops(net_schedule *s, const int32_t hops[TOPO_AXES_MAX]);
 uint32_t net_peer_digits(net_schedule *s, const int32_t *digits); /* [factors] */
 uint32_t net_peer_ranks(net_schedule *s, const uint32_t *rank);   /* [group size], copied */
+/** `rank` is by place among the `ranks` ranks of one role, rising; copied. Roles must be set. */
+uint32_t net_peer_role(net_schedule *s, const uint32_t *rank, uint32_t ranks);
 uint32_t net_peer_chip(net_schedule *s, topo_chip_id chip);
 uint32_t net_guard_add(net_schedule *s, uint32_t axis, uint32_t low, uint32_t high);
 uint32_t net_chunk_add(net_schedule *s, struct net_chunk chunk);
+/** Cells of each of a role's ranks: cell[begin[place] .. begin[place + 1]], places rising; copied.
+ */
+uint32_t net_chunk_list(net_schedule *s, uint32_t ranks, const uint32_t *begin,
+                        const uint32_t *cell);
 
 /** Append an operation (copied) and give its id. */
 net_op_id net_op_add(net_schedule *s, uint32_t program, struct net_op op);
@@ -149,7 +163,14 @@ uint32_t net_schedule_space_extent(const net_schedule *s, uint32_t axis);
 /** Calls in any of its programs: ids 0 .. count-1. */
 uint32_t net_schedule_calls(const net_schedule *s);
 
+/** Cells as set, or 0 and 0 where chunks are boxes. */
+uint32_t net_schedule_parts(const net_schedule *s);
+uint32_t net_schedule_shards(const net_schedule *s);
+/** Does the chip's group take part? */
+bool net_schedule_is_active(const net_schedule *s, topo_chip_id chip);
 uint32_t net_role(const net_schedule *s, topo_chip_id chip);
+/** The chip's place among the ranks of its role. */
+uint32_t net_place(const net_schedule *s, topo_chip_id chip);
 uint32_t net_space_digit(const net_schedule *s, topo_chip_id chip, uint32_t axis);
 bool net_op_exists(const net_schedule *s, topo_chip_id chip, const struct net_op *op);
 topo_chip_id net_peer_of(const net_schedule *s, topo_chip_id chip, uint32_t peer);

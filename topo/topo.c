@@ -107,6 +107,11 @@ uint32_t topo_chips(const topo *t)
     return t->chips;
 }
 
+const topo *topo_slice(const topo *t)
+{
+    return t->factors == 1 ? t->factor[0] : NULL; /* products have more */
+}
+
 uint32_t topo_nodes(const topo *t)
 {
     return t->nodes;

@@ -69,6 +69,8 @@ const char *topo_spec(const topo *t);
 /** NULL unless the spec named a preset. */
 const struct topo_chip *topo_chip_of(const topo *t);
 uint32_t topo_chips(const topo *t);
+/** Of several slices one of them (they are alike); NULL when there is one only. */
+const topo *topo_slice(const topo *t);
 /** Chips and switches. */
 uint32_t topo_nodes(const topo *t);
 uint32_t topo_links(const topo *t);

@@ -17,10 +17,10 @@ static void check_all(const char *spec, const char *axes)
             net_schedule *s;
             c.op = (enum coll_op)op;
             c.algorithm = (enum coll_algorithm)algorithm;
-            if (!coll_algorithm_fits(c.op, c.algorithm)) continue;
+            if (!coll_can(t, &c)) continue;
             ck_assert_int_eq(coll_build(t, &c, &err, &s), SIM_OK);
-            ck_assert_msg(coll_check(s, c.op, c.bytes, &err) == SIM_OK, "%s %s %s: %s", spec, axes,
-                          coll_algorithm_names[algorithm], err.text);
+            ck_assert_msg(coll_check(s, &c, &err) == SIM_OK, "%s %s %s %s: %s", spec, axes,
+                          coll_op_names[op], coll_algorithm_names[algorithm], err.text);
             net_schedule_destroy(s);
         }
     topo_destroy(t);
@@ -104,7 +104,7 @@ static enum sim_status verdict(enum coll_op op, enum sabotage what)
     struct sim_error err = {0};
     topo *t = topo_or_fail("torus:4");
     net_schedule *s = ring_of_four(t, op, what);
-    enum sim_status status = coll_check(s, op, 4, &err);
+    enum sim_status status = coll_check(s, &(struct coll_spec){.op = op, .bytes = 4}, &err);
     if (status != SIM_OK) ck_assert_uint_gt(strlen(err.text), 0);
     net_schedule_destroy(s);
     topo_destroy(t);
@@ -134,7 +134,7 @@ START_TEST(a_correct_schedule_of_another_operation_is_refused)
     struct sim_error err = {0};
     topo *t = topo_or_fail("torus:4");
     net_schedule *s = ring_of_four(t, COLL_REDUCE_SCATTER, NOTHING);
-    ck_assert_int_eq(coll_check(s, COLL_ALL_REDUCE, 4, &err), SIM_EDATA);
+    ck_assert_int_eq(coll_check(s, &(struct coll_spec){.op = COLL_ALL_REDUCE, .bytes = 4}, &err), SIM_EDATA);
     net_schedule_destroy(s);
     topo_destroy(t);
 }
