@@ -1,27 +1,37 @@
 /*
  * Multi-colour bucket: axis by axis, every link of every axis at work.
  *
- * The buffer is cut into 2d colours for d axes. Colour c of each direction gathers along axis c
- * first, then c+1, and so on around; its blocks grow by the extent of each axis it has done. In any
- * phase each axis is used by one colour in each direction:
+ * The buffer is cut into colours. A colour gathers along one axis after the other; its blocks grow
+ * by the extent of each axis it has done. With 2d colours for d axes, colour c of each direction
+ * begins on axis c and goes on around, so that in any phase each axis is used by one colour in each
+ * direction:
  *
  *            phase 1   phase 2   phase 3
  *   colour 0    x         y         z        + direction: 3 colours, - direction: 3 colours
  *   colour 1    y         z         x
  *   colour 2    z         x         y
  *
- * Reduce-scatter runs the phases backwards. With d equal wrapped sides k, N = k^d:
+ * Reduce-scatter runs the phases backwards. With d equal wrapped sides k, N = k^d, all-gather and
+ * reduce-scatter take (all-reduce twice as much)
  *
- *   all-gather, reduce-scatter   d (k-1) a + (N-1)/N V/(2d W)        all-reduce: twice that
+ *   bucket-1       d (k-1) a + (N-1)/N V/W             one colour: one link in 2d works
+ *   bucket-2       d (k-1) a + (N-1)/N V/(2W)          both directions
+ *   bucket-short   d ceil((k-1)/2) a + (N-1)/N V/(2dW) d colours, own shard both ways
+ *   bucket         d (k-1) a + (N-1)/N V/(2dW)         2d colours; meets the bandwidth bound
+ *   bucket-all     as bucket; all orders of the axes, with searched shares: for unequal sides
  *
- * which meets the bandwidth bound. An unwrapped axis is passed as a line, both directions at once;
- * where no axis wraps there is one colour per axis. With unequal sides the phases are unequal too
- * and colours wait for each other: the cost below is then an estimate.
+ * An unwrapped axis is passed as a line, both directions at once; where no axis wraps there is one
+ * direction. With unequal sides the phases are unequal too and colours wait for each other: the
+ * time is then that of the model in bucket_search.c.
  *
  * Sources: Jain & Sabharwal, "Optimal bucket algorithms for large MPI collectives on torus
  * interconnects", ICS 2010; Barnett et al., "Global combine on mesh architectures with wormhole
  * routing", IPPS 1993 (bucket).
  */
+#include "collectives/bucket.h"
+
+#include <stddef.h>
+
 #include "collectives/coll_internal.h"
 
 /* Colours per direction are axes; directions are 2 when anything wraps. */
@@ -51,60 +61,123 @@ static void order_factors(const topo *t, const struct topo_group *group,
     }
 }
 
-net_schedule *coll_bucket_build(const topo *t, const struct coll_spec *spec)
+/* How a group's axes are used, by the algorithm's variant. */
+struct plan {
+    uint32_t axes, ways, order[TOPO_FACTORS_MAX];
+    struct coll_bucket_axis axis[TOPO_FACTORS_MAX];
+    struct coll_colours colours;
+};
+
+static void cyclic_colours(struct plan *p, uint32_t count)
+{
+    p->colours = (struct coll_colours){.axes = p->axes, .count = count, .parts = count};
+    for (uint32_t c = 0; c < count; c++) {
+        p->colours.colour[c].parts = 1;
+        for (uint32_t i = 0; i < p->axes; i++)
+            p->colours.colour[c].factor[i] = (uint8_t)p->order[(c + i) % p->axes];
+    }
+}
+
+/* A ring's short pass sends every block both ways round, half of one when k is even; a line's both
+ * directions serve the colours of both. */
+static struct coll_bucket_axis axis_of(const topo *t, const struct coll_spec *spec,
+                                       const struct topo_factor *f, uint32_t ways)
+{
+    struct coll_network net = coll_network_of(t);
+    bool is_ring = topo_factor_is_ring(t, f);
+    struct coll_bucket_axis a = {.extent = f->extent, .steps = f->extent - 1, .last_step = 1};
+    double sharing = f->stride * (is_ring ? 1.0 : ways);
+    if (!topo_has_ports(t) && f->extent == 2) sharing = ways; /* one link for all */
+    if (spec->algorithm == COLL_BUCKET_SHORT && is_ring) {
+        a.steps = f->extent / 2;
+        if (f->extent % 2 == 0) a.last_step = topo_has_ports(t) || f->extent > 2 ? 0.5 : 1;
+    }
+    a.bytes_per_s = net.bytes_per_s / sharing;
+    a.hop_s = f->stride * net.hop_ps * 1e-12;
+    return a;
+}
+
+static bool are_equal(const struct topo_group *group)
+{
+    for (uint32_t i = 1; i < group->factor_count; i++)
+        if (group->factor[i].extent != group->factor[0].extent) return false;
+    return true;
+}
+
+static struct plan plan_of(const topo *t, const struct coll_spec *spec)
 {
     const struct topo_group *group = &spec->group;
-    net_schedule *s = net_schedule_create(t, group);
-    net_schedule_add_program(s);
-    uint32_t axes = group->factor_count, ways = directions(t, group), tag = 0;
-    double bytes = spec->bytes / (axes * ways);
-    uint32_t order[TOPO_FACTORS_MAX];
-    order_factors(t, group, order);
-    for (uint32_t colour = 0; colour < axes * ways; colour++) {
-        struct coll_pass pass[TOPO_FACTORS_MAX];
-        int32_t direction = colour < axes ? 1 : -1;
-        for (uint32_t i = 0; i < axes; i++) {
-            uint32_t factor = order[(colour + i) % axes];
-            bool is_ring = topo_factor_is_ring(t, &group->factor[factor]);
-            pass[i] =
-                coll_pass_along(s, factor, is_ring ? COLL_PASS_RING : COLL_PASS_LINE, direction);
-        }
-        coll_lane_write(s, spec->op, colour, 1, bytes, &tag, pass, axes);
+    struct plan p = {.axes = group->factor_count, .ways = directions(t, group)};
+    if (spec->algorithm == COLL_BUCKET_1 || spec->algorithm == COLL_BUCKET_SHORT) p.ways = 1;
+    order_factors(t, group, p.order);
+    for (uint32_t i = 0; i < p.axes; i++)
+        p.axis[i] = axis_of(t, spec, &group->factor[i], p.ways);
+    bool has_one = spec->algorithm == COLL_BUCKET_1 || spec->algorithm == COLL_BUCKET_2;
+    if (spec->algorithm == COLL_BUCKET_ALL && !are_equal(group))
+        coll_bucket_search(p.axes, p.order, p.axis, spec->op, spec->bytes / p.ways, &p.colours);
+    else
+        cyclic_colours(&p, has_one ? 1 : p.axes);
+    return p;
+}
+
+static void write_colour(net_schedule *s, const struct coll_spec *spec, const struct plan *p,
+                         uint32_t colour, int32_t direction, uint32_t part, uint32_t *tag)
+{
+    const struct coll_colour *c = &p->colours.colour[colour];
+    bool is_short = spec->algorithm == COLL_BUCKET_SHORT;
+    struct coll_pass pass[TOPO_FACTORS_MAX];
+    for (uint32_t i = 0; i < p->axes; i++) {
+        bool is_ring = topo_factor_is_ring(net_schedule_topo(s), &spec->group.factor[c->factor[i]]);
+        enum coll_pass_kind ring = is_short ? COLL_PASS_SHORT : COLL_PASS_RING;
+        pass[i] = coll_pass_along(s, c->factor[i], is_ring ? ring : COLL_PASS_LINE, direction);
     }
+    double share = (double)c->parts / p->colours.parts / p->ways;
+    coll_lane_write(s, spec->op, part, is_short ? 2 : c->parts, spec->bytes * share, tag, pass,
+                    p->axes);
+}
+
+net_schedule *coll_bucket_build(const topo *t, const struct coll_spec *spec)
+{
+    net_schedule *s = net_schedule_create(t, &spec->group);
+    net_schedule_add_program(s);
+    struct plan p = plan_of(t, spec);
+    uint32_t tag = 0, part = 0;
+    for (uint32_t way = 0; way < p.ways; way++)
+        for (uint32_t c = 0; c < p.colours.count; c++) {
+            if (p.colours.colour[c].parts == 0) continue;
+            write_colour(s, spec, &p, c, way == 0 ? 1 : -1, part, &tag);
+            part += spec->algorithm == COLL_BUCKET_SHORT ? 2 : p.colours.colour[c].parts;
+        }
     return s;
+}
+
+/* Is the model's time the engine's? Not on meshes of several axes, whose phases overlap since the
+ * middle of a line is done before its ends, nor where groups or axes share links. */
+static bool is_model_exact(const topo *t, const struct topo_group *group)
+{
+    uint32_t rings = 0;
+    for (uint32_t i = 0; i < group->factor_count; i++) {
+        if (group->factor[i].stride != 1) return false;
+        rings += topo_factor_is_ring(t, &group->factor[i]);
+    }
+    if (rings < group->factor_count && group->factor_count > 1) return false;
+    return topo_has_ports(t) || (group->size > 2 && group->factor_count == 1);
 }
 
 struct coll_cost coll_bucket_cost(const topo *t, const struct coll_spec *spec)
 {
-    const struct topo_group *group = &spec->group;
-    struct coll_network net = coll_network_of(t);
-    uint32_t axes = group->factor_count, ways = directions(t, group), rings = 0;
-    bool is_exact = true;
-    double latency_ps = 0, slowest = 0;
-    uint32_t order[TOPO_FACTORS_MAX];
-    order_factors(t, group, order);
-    for (uint32_t i = 0; i < axes; i++) {
-        const struct topo_factor *f = &group->factor[i];
-        rings += topo_factor_is_ring(t, f);
-        is_exact = is_exact && f->stride == 1 && f->extent == group->factor[0].extent;
-        latency_ps += (f->extent - 1.0) * f->stride * net.hop_ps;
-    }
-    /* phases of a mesh overlap, since the middle of a line is done before its ends; without ports
-     * axes share links */
-    is_exact = is_exact && (rings == axes || axes == 1) && (topo_has_ports(t) || group->size > 2);
-    /* every colour goes through all axes, one after another, at W of a direction or W/2 of a shared
-     * line */
-    for (uint32_t colour = 0; colour < axes; colour++) {
-        double bytes = spec->bytes / (axes * ways) / group->size, total = 0;
-        for (uint32_t i = 0; i < axes; i++) {
-            const struct topo_factor *f = &group->factor[order[(colour + i) % axes]];
-            double sharing = f->stride * (topo_factor_is_ring(t, f) ? 1.0 : ways);
-            if (!topo_has_ports(t) && f->extent == 2) sharing = ways;
-            total += (f->extent - 1.0) * bytes * sharing;
-            bytes *= f->extent;
-        }
-        if (total > slowest) slowest = total;
-    }
-    double times = spec->op == COLL_ALL_REDUCE ? 2 : 1;
-    return coll_cost_make(times * latency_ps, times * slowest / net.bytes_per_s * 1e12, is_exact);
+    struct plan p = plan_of(t, spec);
+    double hops_s = 0, times = spec->op == COLL_ALL_REDUCE ? 2 : 1;
+    for (uint32_t i = 0; i < p.axes; i++)
+        hops_s += times * p.axis[i].steps * p.axis[i].hop_s;
+    double seconds = coll_bucket_seconds(&p.colours, p.axis, spec->op, spec->bytes / p.ways);
+    double bytes_s = seconds > hops_s ? seconds - hops_s : 0;
+    return coll_cost_make(hops_s * 1e12, bytes_s * 1e12, is_model_exact(t, &spec->group));
+}
+
+const char *coll_bucket_obstacle(const topo *t, const struct coll_spec *spec)
+{
+    (void)t;
+    bool is_search = spec->algorithm == COLL_BUCKET_ALL;
+    return is_search && spec->group.factor_count > 3 ? "want at most 3 axes" : NULL;
 }

@@ -15,6 +15,10 @@ const char *const coll_algorithm_names[COLL_ALGORITHMS + 1] = {"ring",
                                                                "bidirectional-ring",
                                                                "short-ring",
                                                                "bucket",
+                                                               "bucket-1",
+                                                               "bucket-2",
+                                                               "bucket-short",
+                                                               "bucket-all",
                                                                "direct",
                                                                "recursive-doubling",
                                                                "halving-doubling",
@@ -50,6 +54,10 @@ static const struct {
     [COLL_BIDIRECTIONAL_RING] = {SHARDED, coll_ring_build, coll_ring_cost},
     [COLL_SHORT_RING] = {SHARDED, coll_ring_build, coll_ring_cost},
     [COLL_BUCKET] = {SHARDED, coll_bucket_build, coll_bucket_cost},
+    [COLL_BUCKET_1] = {SHARDED, coll_bucket_build, coll_bucket_cost},
+    [COLL_BUCKET_2] = {SHARDED, coll_bucket_build, coll_bucket_cost},
+    [COLL_BUCKET_SHORT] = {SHARDED, coll_bucket_build, coll_bucket_cost},
+    [COLL_BUCKET_ALL] = {SHARDED, coll_bucket_build, coll_bucket_cost, coll_bucket_obstacle},
     [COLL_RECURSIVE_DOUBLING] = {SHARDED, coll_doubling_build, coll_doubling_cost, NULL, true},
     [COLL_HALVING_DOUBLING] = {OP(ALL_REDUCE), coll_doubling_build, coll_doubling_cost, NULL, true},
     [COLL_BRUCK] = {SHARDED | OP(ALL_TO_ALL), coll_bruck_build, coll_bruck_cost, NULL, true},
@@ -223,17 +231,31 @@ static bool is_candidate(const topo *t, const struct coll_spec *spec, enum coll_
     return algorithm != COLL_DIRECT || is_only || spec->group.size <= COLL_DIRECT_CHOICE_MAX;
 }
 
+/* Searching shares takes milliseconds: worth it where bytes are most of the time and the bucket is
+ * near the best without. */
+static bool is_worth_searching(const topo *t, const struct coll_spec *spec, sim_ps best_ps)
+{
+    struct coll_spec plain = *spec;
+    plain.algorithm = COLL_BUCKET;
+    struct coll_cost cost = coll_closed_form(t, &plain);
+    return cost.time_ps < 2 * cost.latency_ps ? false : cost.time_ps / 2 < best_ps;
+}
+
 enum coll_algorithm coll_choose(const topo *t, const struct coll_spec *spec)
 {
     struct coll_spec candidate = *spec;
     enum coll_algorithm best = COLL_ALGORITHMS;
     sim_ps best_ps = 0;
-    for (int a = 0; a < COLL_ALGORITHMS; a++) {
-        if (!is_candidate(t, spec, (enum coll_algorithm)a)) continue;
-        candidate.algorithm = (enum coll_algorithm)a;
+    for (int i = 0; i < COLL_ALGORITHMS + 1; i++) {
+        /* the search comes last, when it is known what it has to beat */
+        enum coll_algorithm a = i < COLL_ALGORITHMS ? (enum coll_algorithm)i : COLL_BUCKET_ALL;
+        if (i < COLL_ALGORITHMS && a == COLL_BUCKET_ALL) continue;
+        if (!is_candidate(t, spec, a)) continue;
+        if (a == COLL_BUCKET_ALL && !is_worth_searching(t, spec, best_ps)) continue;
+        candidate.algorithm = a;
         sim_ps ps = coll_closed_form(t, &candidate).time_ps;
         if (best == COLL_ALGORITHMS || ps < best_ps) {
-            best = (enum coll_algorithm)a;
+            best = a;
             best_ps = ps;
         }
     }

@@ -31,8 +31,12 @@ enum coll_algorithm {
     COLL_RING,               /* one direction around a Hamiltonian cycle; both ways on a line */
     COLL_BIDIRECTIONAL_RING, /* half of the buffer each way, n-1 steps */
     COLL_SHORT_RING,         /* own shard both ways, ceil((n-1)/2) steps */
-    COLL_BUCKET, /* axis by axis, 2d colours starting on different axes and directions */
-    COLL_DIRECT, /* every chip to every other, all at once */
+    COLL_BUCKET,       /* axis by axis, 2d colours starting on different axes and directions */
+    COLL_BUCKET_1,     /* the same with one colour and direction */
+    COLL_BUCKET_2,     /* one colour in both directions */
+    COLL_BUCKET_SHORT, /* d colours, own shard both ways */
+    COLL_BUCKET_ALL,   /* all orders of the axes, in shares searched for unequal sides */
+    COLL_DIRECT,       /* every chip to every other, all at once */
     COLL_RECURSIVE_DOUBLING, /* partners 1, 2, 4, ... away; all-reduce exchanges all of the buffer */
     COLL_HALVING_DOUBLING,   /* all-reduce as halving and doubling */
     COLL_BRUCK,              /* ceil(log2 n) steps for any n */

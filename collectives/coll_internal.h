@@ -62,6 +62,7 @@ net_schedule *coll_phased_build(const topo *t, const struct coll_spec *spec);
 struct coll_cost coll_phased_cost(const topo *t, const struct coll_spec *spec);
 
 /* Why an algorithm cannot; NULL when it can. */
+const char *coll_bucket_obstacle(const topo *t, const struct coll_spec *spec);
 const char *coll_bine_obstacle(const topo *t, const struct coll_spec *spec);
 const char *coll_swing_obstacle(const topo *t, const struct coll_spec *spec);
 const char *coll_hierarchy_obstacle(const topo *t, const struct coll_spec *spec);
