@@ -4,28 +4,36 @@
  * Everything is read and checked, and every output file opened, before anything is simulated.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/progress.h"
 #include "base/quantity.h"
-#include "cli/collective_rows.h"
+#include "cli/collective_plan.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/options.h"
-#include "cli/pairs.h"
 #include "cli/version.h"
 #include "netsim/mpi.h"
 
 static const struct cli_option options[] = {
     {"topo", "SPEC", "the pod: v5p:8x8x8, torus:4x4, ... (podsim topo --help)"},
-    {"op", "OP", "all-reduce, all-gather, reduce-scatter, all-to-all, permute"},
+    {"op", "OP",
+     "all-reduce, all-gather, reduce-scatter, all-to-all,\nbroadcast, reduce, gather, scatter, "
+     "permute, send"},
     {"bytes", "LIST", "sizes: 1MiB,1GiB or 1KiB:1GiB:x4 (from:to:xfactor)"},
     {"algorithm", "LIST",
-     "ring, bidirectional-ring, short-ring, bucket, direct,\nauto (by closed form) or all "
-     "(default: auto)"},
+     "a name (podsim presets algorithms), auto (by closed form)\nor all that can (default: auto)"},
+    {"tune", NULL, "simulate what auto chooses among; say what it would have lost"},
     {"axes", "LIST",
      "axes of the groups, all groups at once: x,xy,x4y2\n(default: all axes, one group)"},
+    {"one-group", NULL, "only the group of chip 0 runs"},
+    {"root", "RANK",
+     "of broadcast, reduce, gather, scatter: a rank, or a chip's\ncoordinates (default: 0)"},
+    {"from", "RANK", "send: who sends (default: 0)"},
+    {"to", "RANK", "send: who receives"},
+    {"chunks", "N", "of pipelined algorithms (default: chosen)"},
     {"engine", "NAME", "flow (max-min fair fluids) or bound (default: flow)"},
     {"symmetry", "on|off", "accepted; results never depend on it"},
     {"launch-overhead", "TIME", "fixed cost of starting (default: the chip's)"},
@@ -33,23 +41,35 @@ static const struct cli_option options[] = {
     {"pairs", "FILE",
      "permute: a message a line, \"src dst bytes\"; bytes and\nalgbw are then those of all "
      "messages together"},
+    {"matrix", "FILE",
+     "all-to-all: a row of bytes for each rank; bytes is then\nwhat the busiest rank sends"},
+    {"skew", "X", "all-to-all: rank 0 gets X times its even share, later\nranks less"},
     {"format", "FORMAT", "text, csv or json (default: text)"},
     {"messages", "FILE", "write a CSV row per message (one run only)"},
     {"link-stats", "FILE", "write a CSV row per link (one run only)"},
     {"stats", "FILE", "write how the simulator itself did, as JSON"},
     CLI_TOPOLOGY_OPTIONS,
     {NULL, NULL, NULL}};
+#define CHUNKS_MAX 65536
 enum {
     OPT_TOPO,
     OPT_OP,
     OPT_BYTES,
     OPT_ALGORITHM,
+    OPT_TUNE,
     OPT_AXES,
+    OPT_ONE_GROUP,
+    OPT_ROOT,
+    OPT_FROM,
+    OPT_TO,
+    OPT_CHUNKS,
     OPT_ENGINE,
     OPT_SYMMETRY,
     OPT_LAUNCH,
     OPT_SEND,
     OPT_PAIRS,
+    OPT_MATRIX,
+    OPT_SKEW,
     OPT_FORMAT,
     OPT_MESSAGES,
     OPT_LINK_STATS,
@@ -71,10 +91,9 @@ static const struct cli_command command = {
     options};
 
 struct request {
-    const char *spec, *axes, *algorithms, *bytes_text, *pairs_path, *messages_path,
-        *link_stats_path, *stats_path;
+    const char *spec, *bytes_text, *messages_path, *link_stats_path, *stats_path;
+    struct collective_question question;
     int op; /* -1: not given */
-    enum collective_engine engine;
     enum cli_format format;
     struct topo_options topology;
     sim_ps launch_overhead_ps; /* -1: the chip's */
@@ -83,13 +102,14 @@ struct request {
     uint32_t bytes_count;
 };
 
-/* Everything a run needs, owned. */
-struct plan {
-    topo *topology;
-    struct coll_pairs pairs;
-    struct collective_row *row;
-    size_t row_count, row_capacity;
-};
+static enum sim_status parse_skew(const char *value, struct sim_error *err, double *out)
+{
+    char *end = NULL;
+    *out = strtod(value, &end);
+    bool is_number = *value >= '0' && *value <= '9' && *end == 0;
+    if (is_number && *out >= 1) return SIM_OK;
+    return sim_error_set(err, SIM_EDATA, "--skew: found \"%s\", want a number from 1", value);
+}
 
 static enum sim_status parse_engine(const char *value, struct request *q, struct sim_error *err)
 {
@@ -98,8 +118,45 @@ static enum sim_status parse_engine(const char *value, struct request *q, struct
                              "--engine: this version has no packet engine, want flow or bound");
     int engine = 0;
     SIM_TRY(cli_choice("--engine", value, collective_engine_names, err, &engine));
-    q->engine = (enum collective_engine)engine;
+    q->question.engine = (enum collective_engine)engine;
     return SIM_OK;
+}
+
+/* Which rows there are to be. */
+static enum sim_status take_question(struct request *request, int option, const char *value,
+                                     struct sim_error *err)
+{
+    struct collective_question *q = &request->question;
+    uint64_t count = 0;
+    const char **text = option == OPT_ALGORITHM ? &q->algorithms
+                        : option == OPT_AXES    ? &q->axes
+                        : option == OPT_PAIRS   ? &q->pairs_path
+                        : option == OPT_MATRIX  ? &q->matrix_path
+                        : option == OPT_ROOT    ? &q->root
+                        : option == OPT_FROM    ? &q->from
+                        : option == OPT_TO      ? &q->to
+                                                : NULL;
+    if (text != NULL) {
+        *text = value;
+        return SIM_OK;
+    }
+    switch (option) {
+    case OPT_TUNE:
+        q->is_tuned = true;
+        return SIM_OK;
+    case OPT_ONE_GROUP:
+        q->is_one_group = true;
+        return SIM_OK;
+    case OPT_CHUNKS:
+        SIM_TRY(
+            cli_option_error("chunks", sim_count_parse(value, 1, CHUNKS_MAX, err, &count), err));
+        q->chunks = (uint32_t)count;
+        return SIM_OK;
+    case OPT_SKEW:
+        return parse_skew(value, err, &q->skew);
+    default:
+        return cli_topology_option(options[option].name, value, &request->topology, err);
+    }
 }
 
 static enum sim_status take(void *request, int option, const char *value, struct sim_error *err)
@@ -121,12 +178,6 @@ static enum sim_status take(void *request, int option, const char *value, struct
         q->bytes = NULL;
         return cli_option_error("bytes",
                                 sim_bytes_list_parse(value, err, &q->bytes, &q->bytes_count), err);
-    case OPT_ALGORITHM:
-        q->algorithms = value;
-        return SIM_OK;
-    case OPT_AXES:
-        q->axes = value;
-        return SIM_OK;
     case OPT_ENGINE:
         return parse_engine(value, q, err);
     case OPT_SYMMETRY:
@@ -137,9 +188,6 @@ static enum sim_status take(void *request, int option, const char *value, struct
     case OPT_SEND:
         return cli_option_error("send-overhead", sim_time_parse(value, err, &q->send_overhead_ps),
                                 err);
-    case OPT_PAIRS:
-        q->pairs_path = value;
-        return SIM_OK;
     case OPT_FORMAT:
         return cli_format_parse(value, err, &q->format);
     case OPT_MESSAGES:
@@ -152,8 +200,46 @@ static enum sim_status take(void *request, int option, const char *value, struct
         q->stats_path = value;
         return SIM_OK;
     default:
-        return cli_topology_option(options[option].name, value, &q->topology, err);
+        return take_question(q, option, value, err);
     }
+}
+
+static bool has_root(int op)
+{
+    return op == COLL_BROADCAST || op == COLL_REDUCE || op == COLL_GATHER || op == COLL_SCATTER;
+}
+
+/* Options that go with some operations only, or not with each other. */
+static enum sim_status check_question(const struct request *request, struct sim_error *err)
+{
+    const struct collective_question *q = &request->question;
+    const char *op = coll_op_names[request->op];
+    bool is_uneven = q->matrix_path != NULL || q->skew > 0;
+    if (is_uneven && request->op != COLL_ALL_TO_ALL)
+        return sim_error_set(err, SIM_EUSAGE,
+                             "--matrix and --skew go with --op all-to-all, found --op %s", op);
+    if (q->matrix_path != NULL && (request->bytes_text != NULL || q->skew > 0))
+        return sim_error_set(err, SIM_EUSAGE,
+                             "--matrix gives the bytes itself; leave out --bytes and --skew");
+    if (is_uneven && (q->algorithms != NULL || q->is_tuned))
+        return sim_error_set(err, SIM_EUSAGE,
+                             "unequal sizes are sent directly; leave out --algorithm and --tune");
+    if (q->root != NULL && !has_root(request->op))
+        return sim_error_set(
+            err, SIM_EUSAGE,
+            "--root goes with broadcast, reduce, gather and scatter, found --op %s", op);
+    if ((q->from != NULL || q->to != NULL) && request->op != COLL_SEND)
+        return sim_error_set(err, SIM_EUSAGE, "--from and --to go with --op send, found --op %s",
+                             op);
+    if (request->op == COLL_SEND && q->to == NULL)
+        return sim_error_set(err, SIM_EUSAGE, "--to is missing, as in --from 0 --to 5");
+    if (q->is_tuned && q->algorithms != NULL)
+        return sim_error_set(err, SIM_EUSAGE,
+                             "--tune tries every algorithm; leave out --algorithm %s",
+                             q->algorithms);
+    if (q->is_tuned && q->engine != COLLECTIVE_FLOW)
+        return sim_error_set(err, SIM_EUSAGE, "--tune simulates; leave out --engine bound");
+    return SIM_OK;
 }
 
 static enum sim_status check_request(const struct request *q, struct sim_error *err)
@@ -161,120 +247,24 @@ static enum sim_status check_request(const struct request *q, struct sim_error *
     if (q->spec == NULL)
         return sim_error_set(err, SIM_EUSAGE, "--topo is missing, as in --topo v5p:8x8x8");
     if (q->op < 0) return sim_error_set(err, SIM_EUSAGE, "--op is missing, as in --op all-reduce");
-    if (q->pairs_path != NULL && strcmp(q->pairs_path, "-") == 0 && net_mpi_ranks() > 1)
+    if (q->question.pairs_path != NULL && strcmp(q->question.pairs_path, "-") == 0 &&
+        net_mpi_ranks() > 1)
         return sim_error_set(err, SIM_EUSAGE,
                              "--pairs - cannot be read by %u ranks: give them a file",
                              net_mpi_ranks());
-    if (q->pairs_path != NULL && q->op != COLL_PERMUTE)
+    if (q->question.pairs_path != NULL && q->op != COLL_PERMUTE)
         return sim_error_set(err, SIM_EUSAGE, "--pairs goes with --op permute, found --op %s",
                              coll_op_names[q->op]);
-    if (q->pairs_path != NULL && (q->bytes_text != NULL || q->axes != NULL))
+    if (q->question.pairs_path != NULL && (q->bytes_text != NULL || q->question.axes != NULL))
         return sim_error_set(err, SIM_EUSAGE,
                              "--pairs gives chips and bytes itself; leave out --bytes and --axes");
-    if (q->pairs_path != NULL && q->algorithms != NULL && strcmp(q->algorithms, "direct") != 0)
+    if (q->question.pairs_path != NULL && q->question.algorithms != NULL &&
+        strcmp(q->question.algorithms, "direct") != 0)
         return sim_error_set(err, SIM_EUSAGE, "--pairs sends directly; leave out --algorithm %s",
-                             q->algorithms);
-    if (q->pairs_path == NULL && q->bytes_text == NULL)
+                             q->question.algorithms);
+    SIM_TRY(check_question(q, err));
+    if (q->question.pairs_path == NULL && q->question.matrix_path == NULL && q->bytes_text == NULL)
         return sim_error_set(err, SIM_EUSAGE, "--bytes is missing, as in --bytes 1MiB,1GiB");
-    return SIM_OK;
-}
-
-/* ---- planning ---- */
-
-/* The next comma-separated word, copied; false at the end of the list. An empty word is a word. */
-static bool next_word(const char **list, char *word, size_t bytes)
-{
-    if (*list == NULL) return false;
-    size_t length = strcspn(*list, ",");
-    snprintf(word, bytes, "%.*s", (int)(length < bytes ? length : bytes - 1), *list);
-    *list = (*list)[length] == ',' ? *list + length + 1 : NULL;
-    return true;
-}
-
-static void add_row(struct plan *p, const struct request *q, const struct topo_group *group,
-                    uint64_t bytes, enum coll_algorithm algorithm)
-{
-    struct coll_spec spec = {.op = (enum coll_op)q->op, .algorithm = algorithm, .group = *group};
-    spec.bytes = (double)bytes;
-    SIM_GROW(p->row, p->row_capacity, p->row_count + 1);
-    p->row[p->row_count++] =
-        (struct collective_row){.spec = spec, .bytes = bytes, .engine = q->engine};
-}
-
-/* One algorithm word: a name, "auto" (the closed form's choice) or "all" (that fit). */
-static enum sim_status add_algorithm(struct plan *p, const struct request *q,
-                                     const struct topo_group *group, uint64_t bytes,
-                                     const char *word, struct sim_error *err)
-{
-    static const char *names[COLL_ALGORITHMS + 3];
-    for (int i = 0; i < COLL_ALGORITHMS; i++)
-        names[i] = coll_algorithm_names[i];
-    names[COLL_ALGORITHMS] = "auto";
-    names[COLL_ALGORITHMS + 1] = "all";
-    int choice = 0;
-    SIM_TRY(cli_choice("--algorithm", word, names, err, &choice));
-    struct coll_spec spec = {.op = (enum coll_op)q->op, .group = *group, .bytes = (double)bytes};
-    if (choice == COLL_ALGORITHMS) {
-        add_row(p, q, group, bytes, coll_choose(p->topology, &spec));
-        return SIM_OK;
-    }
-    if (choice == COLL_ALGORITHMS + 1) {
-        for (int i = 0; i < COLL_ALGORITHMS; i++)
-            if (spec.algorithm = (enum coll_algorithm)i, coll_can(p->topology, &spec))
-                add_row(p, q, group, bytes, (enum coll_algorithm)i);
-        return SIM_OK;
-    }
-    if (!coll_algorithm_fits(spec.op, (enum coll_algorithm)choice))
-        return sim_error_set(err, SIM_EUSAGE, "--algorithm: %s does not do %s, want direct", word,
-                             coll_op_names[q->op]);
-    add_row(p, q, group, bytes, (enum coll_algorithm)choice);
-    return SIM_OK;
-}
-
-static enum sim_status plan_group(struct plan *p, const struct request *q,
-                                  const struct topo_group *group, struct sim_error *err)
-{
-    for (uint32_t i = 0; i < q->bytes_count; i++) {
-        const char *list = q->algorithms != NULL ? q->algorithms : "auto";
-        char word[64];
-        while (next_word(&list, word, sizeof word))
-            SIM_TRY(add_algorithm(p, q, group, q->bytes[i], word, err));
-    }
-    return SIM_OK;
-}
-
-static enum sim_status plan_pairs(struct plan *p, const struct request *q, struct sim_error *err)
-{
-    SIM_TRY(cli_pairs_read(q->pairs_path, p->topology, err, &p->pairs));
-    struct topo_group all = topo_group_all(p->topology);
-    uint64_t total = 0;
-    for (uint32_t i = 0; i < p->pairs.count; i++) {
-        if (total > (uint64_t)INT64_MAX - p->pairs.bytes[i])
-            return sim_error_set(err, SIM_EDATA,
-                                 "the messages of %s come to more bytes than 64 bits count",
-                                 q->pairs_path);
-        total += p->pairs.bytes[i];
-    }
-    add_row(p, q, &all, total, COLL_DIRECT);
-    p->row[0].spec.pairs = &p->pairs;
-    return SIM_OK;
-}
-
-static enum sim_status make_plan(struct plan *p, const struct request *q, struct sim_error *err)
-{
-    SIM_TRY(topo_create(q->spec, &q->topology, err, &p->topology));
-    if (q->pairs_path != NULL) return plan_pairs(p, q, err);
-    const char *list = q->axes;
-    char word[64];
-    if (list == NULL) {
-        struct topo_group all = topo_group_all(p->topology);
-        return plan_group(p, q, &all, err);
-    }
-    while (next_word(&list, word, sizeof word)) {
-        struct topo_group group;
-        SIM_TRY(cli_option_error("axes", topo_group_parse(p->topology, word, err, &group), err));
-        SIM_TRY(plan_group(p, q, &group, err));
-    }
     return SIM_OK;
 }
 
@@ -284,11 +274,11 @@ struct files {
     sim_output *messages, *link_stats, *stats;
 };
 
-static enum sim_status open_files(const struct request *q, const struct plan *p, struct files *f,
-                                  struct sim_error *err)
+static enum sim_status open_files(const struct request *q, const struct collective_plan *p,
+                                  struct files *f, struct sim_error *err)
 {
     bool wants_run = q->messages_path != NULL || q->link_stats_path != NULL;
-    if (wants_run && q->engine != COLLECTIVE_FLOW)
+    if (wants_run && q->question.engine != COLLECTIVE_FLOW)
         return sim_error_set(
             err, SIM_EUSAGE,
             "--messages and --link-stats describe a run, --engine bound runs nothing");
@@ -297,7 +287,7 @@ static enum sim_status open_files(const struct request *q, const struct plan *p,
                              "--messages and --link-stats describe one run, this asks for %zu rows",
                              p->row_count);
     const char *output[] = {q->messages_path, q->link_stats_path, q->stats_path};
-    SIM_TRY(cli_check_outputs(q->pairs_path, output, 3, err));
+    SIM_TRY(cli_check_outputs(q->question.pairs_path, output, 3, err));
     SIM_TRY(cli_output_open(q->messages_path, err, &f->messages));
     SIM_TRY(cli_output_open(q->link_stats_path, err, &f->link_stats));
     return cli_output_open(q->stats_path, err, &f->stats);
@@ -328,7 +318,7 @@ static sim_ps launch_overhead_ps(const struct request *q, const topo *t)
 }
 
 /* Rows are dealt to the ranks in turn; every rank gets every result. */
-static void share_results(struct plan *p, struct net_run_stats *totals)
+static void share_results(struct collective_plan *p, struct net_run_stats *totals)
 {
     enum { PER_ROW = 3 };
     int64_t *values = SIM_NEW(int64_t, PER_ROW * p->row_count);
@@ -348,7 +338,7 @@ static void share_results(struct plan *p, struct net_run_stats *totals)
     net_mpi_sum((int64_t *)totals, sizeof *totals / sizeof(int64_t));
 }
 
-static enum sim_status run_rows(const struct request *q, struct plan *p, struct files *f,
+static enum sim_status run_rows(const struct request *q, struct collective_plan *p, struct files *f,
                                 struct sim_error *err)
 {
     struct net_options net = {.send_overhead_ps = q->send_overhead_ps,
@@ -372,7 +362,28 @@ static enum sim_status run_rows(const struct request *q, struct plan *p, struct 
     return SIM_OK;
 }
 
-static void print_rows(const struct request *q, const struct plan *p)
+/* Where auto changes its mind, a line for each group; not where an algorithm was named. */
+static void add_switch_points(cli_report *report, const struct request *q,
+                              const struct collective_plan *p)
+{
+    const char *algorithms = q->question.algorithms;
+    char text[512], key[80], axes[64];
+    bool is_asked =
+        algorithms == NULL || strcmp(algorithms, "auto") == 0 || strcmp(algorithms, "all") == 0;
+    for (size_t i = 0; i < p->row_count && is_asked; i++) {
+        const struct collective_row *row = &p->row[i];
+        bool is_new = i == 0 || memcmp(&row->spec.group, &p->row[i - 1].spec.group,
+                                       sizeof row->spec.group) != 0;
+        if (!is_new || row->spec.pairs != NULL || row->spec.op == COLL_PERMUTE ||
+            row->spec.op == COLL_SEND || row->spec.group.size == 1)
+            continue;
+        topo_group_format(p->topology, &row->spec.group, axes, sizeof axes);
+        snprintf(key, sizeof key, "auto over %s", axes);
+        cli_meta_text(report, key, collective_switch_points(p->topology, row, text, sizeof text));
+    }
+}
+
+static void print_rows(const struct request *q, const struct collective_plan *p)
 {
     char text[SIM_QUANTITY_TEXT];
     const topo *t = p->topology;
@@ -386,31 +397,47 @@ static void print_rows(const struct request *q, const struct plan *p)
     if (q->send_overhead_ps > 0)
         cli_meta_text(report, "send_overhead", sim_time_format(q->send_overhead_ps, text));
     cli_meta_text(report, "routing", cli_routing_text(&q->topology, t));
-    cli_meta_text(report, "engine", collective_engine_names[q->engine]);
+    cli_meta_text(report, "engine", collective_engine_names[q->question.engine]);
+    add_switch_points(report, q, p);
     for (size_t i = 0; i < p->row_count; i++)
         collective_report_add(report, t, &p->row[i]);
     cli_report_print(report, q->format, stdout);
     cli_report_destroy(report);
 }
 
+/* What two chips have between them is all of their shortest ways, unless a routing is named. */
+static enum sim_status make_topology(const struct request *q, struct sim_error *err, topo **out)
+{
+    enum { WAYS_CHIPS_MAX = 4096 }; /* ECMP counts the hops of every pair */
+    SIM_TRY(topo_create(q->spec, &q->topology, err, out));
+    bool is_default = q->op == COLL_SEND && q->topology.routing == NULL && !topo_is_faulty(*out);
+    if (!is_default || topo_chips(*out) > WAYS_CHIPS_MAX) return SIM_OK;
+    struct topo_options all_ways = q->topology;
+    all_ways.routing = "ecmp";
+    topo_destroy(*out);
+    return topo_create(q->spec, &all_ways, err, out);
+}
+
 /* Every rank makes the same plan; only rank 0 opens files, so the ranks agree before they run and
  * before they leave. */
 static enum sim_status run_request(const struct request *q, struct sim_error *err)
 {
-    struct plan plan = {0};
+    struct collective_plan plan = {0};
     struct files files = {0};
-    enum sim_status status = make_plan(&plan, q, err);
+    topo *topology = NULL;
+    enum sim_status status = make_topology(q, err, &topology);
+    if (status == SIM_OK) status = collective_plan_make(topology, &q->question, err, &plan);
     for (size_t i = 0; i < plan.row_count && status == SIM_OK; i++)
         status = collective_prepare(plan.topology, &plan.row[i], err);
     if (status == SIM_OK) status = open_files(q, &plan, &files, err);
     status = net_mpi_agree(status, err);
     if (status == SIM_OK) status = run_rows(q, &plan, &files, err);
     if (status == SIM_OK) status = close_files(&files, err);
+    if (status == SIM_OK) collective_plan_settle(&plan);
     if (status == SIM_OK) print_rows(q, &plan);
     discard_files(&files);
-    sim_free(plan.row);
-    cli_pairs_release(&plan.pairs);
-    topo_destroy(plan.topology);
+    collective_plan_release(&plan);
+    topo_destroy(topology);
     return status;
 }
 
@@ -420,6 +447,9 @@ enum sim_status cmd_collective(int argc, char **argv, struct sim_error *err)
     bool is_help;
     enum sim_status status = cli_args_read(&command, argc, argv, take, &q, &is_help, err);
     if (status == SIM_OK && !is_help) status = check_request(&q, err);
+    q.question.op = (enum coll_op)q.op;
+    q.question.bytes = q.bytes;
+    q.question.bytes_count = q.bytes_count;
     if (status == SIM_OK && !is_help) status = run_request(&q, err);
     sim_free(q.bytes);
     return status;

@@ -1,5 +1,5 @@
 /*
- * podsim presets: the chips, pods and models built in, with their sources. What is not published is
+ * podsim presets: the chips, pods, models and algorithms built in, with their sources. What is not published is
  * shown as "-".
  */
 #include <stdio.h>
@@ -10,6 +10,7 @@
 #include "cli/options.h"
 #include "cli/report.h"
 #include "cli/version.h"
+#include "collectives/about.h"
 #include "topo/chip.h"
 #include "workloads/model.h"
 
@@ -17,7 +18,8 @@ static const struct cli_option options[] = {
     {"format", "FORMAT", "text, csv or json (default: text)"}, {NULL, NULL, NULL}};
 
 static const struct cli_command command = {
-    "presets", "list the chips, pods and models built in", "[chips|models] [OPTIONS]",
+    "presets", "list the chips, pods, models and algorithms built in",
+    "[chips|models|algorithms] [OPTIONS]",
     "Rates are per chip; link is one direction of one link; efficiencies are fitted on the rows "
     "named in\n"
     "efficiency_source and on nothing else. 0 (\"-\" in text) means not published: podsim asks "
@@ -132,6 +134,43 @@ static void print_models(enum cli_format format)
     cli_report_destroy(r);
 }
 
+static const struct cli_column algorithm_columns[] = {{"algorithm", "algorithm", true},
+                                                      {"operations", "operations", true},
+                                                      {"idea", "idea", true},
+                                                      {"time", "time on an idle torus", true},
+                                                      {"wants", "wants", true},
+                                                      {"source", "source", true},
+                                                      {NULL, NULL, false}};
+
+static void add_algorithm(cli_report *r, enum coll_algorithm algorithm)
+{
+    const struct coll_about *about = coll_about(algorithm);
+    char ops[160];
+    size_t at = 0;
+    for (int op = 0; op < COLL_OPS; op++)
+        if (coll_algorithm_fits((enum coll_op)op, algorithm))
+            at += (size_t)snprintf(ops + at, sizeof ops - at, "%s%s", at > 0 ? " " : "",
+                                   coll_op_names[op]);
+    cli_cell_text(r, coll_algorithm_names[algorithm]);
+    cli_cell_text(r, ops);
+    cli_cell_text(r, about->idea);
+    cli_cell_text(r, about->form);
+    cli_cell_text(r, about->limits);
+    cli_cell_text(r, about->source);
+}
+
+static void print_algorithms(enum cli_format format)
+{
+    cli_report *r = cli_report_create(algorithm_columns);
+    cli_meta_text(r, "version", PODSIM_VERSION);
+    for (int a = 0; a < COLL_ALGORITHMS; a++)
+        add_algorithm(r, (enum coll_algorithm)a);
+    cli_note(r, "n members, d axes of k, a: a hop, V: the buffer, W: a link, q chunks; of "
+                "all-reduce where it is one of the operations");
+    cli_report_print(r, format, stdout);
+    cli_report_destroy(r);
+}
+
 struct request {
     enum cli_format format;
     bool is_chosen;
@@ -140,7 +179,7 @@ struct request {
 
 static enum sim_status take(void *request, int option, const char *value, struct sim_error *err)
 {
-    static const char *const kinds[] = {"chips", "models", NULL};
+    static const char *const kinds[] = {"chips", "models", "algorithms", NULL};
     struct request *q = request;
     if (option != CLI_OPERAND) return cli_format_parse(value, err, &q->format);
     q->is_chosen = true;
@@ -157,11 +196,11 @@ enum sim_status cmd_presets(int argc, char **argv, struct sim_error *err)
         print_chips(q.format);
         putchar('\n');
         print_models(q.format);
+        putchar('\n');
+        print_algorithms(q.format);
         return SIM_OK;
     }
-    if (q.kind == 0)
-        print_chips(q.format);
-    else
-        print_models(q.format);
+    static void (*const print[])(enum cli_format) = {print_chips, print_models, print_algorithms};
+    print[q.kind](q.format);
     return SIM_OK;
 }

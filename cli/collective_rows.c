@@ -226,6 +226,10 @@ void collective_report_add(cli_report *report, const topo *t, const struct colle
     cli_cell_double(report, sim_ps_to_us(row->bound.bytes_ps), NULL);
     cli_cell_double(report, sim_ps_to_us(row->form.time_ps), NULL);
     cli_cell_double(report, sim_ps_to_us(row->form.latency_ps), NULL);
+    if (row->contest > 0 && row->form_choice_ps > row->time_ps)
+        cli_note(report, "%s: the closed form would have chosen %s, %.1f %% slower",
+                 coll_algorithm_names[row->spec.algorithm], coll_algorithm_names[row->form_choice],
+                 100 * ((double)row->form_choice_ps / (double)row->time_ps - 1));
     if (members == 1 && row->spec.pairs == NULL)
         cli_note(report, "a group of one chip has nobody to send to: only the launch overhead, if "
                          "any, takes time");

@@ -17,9 +17,14 @@ struct collective_row {
     uint64_t bytes;
     enum collective_engine engine;
 
+    uint32_t contest; /* rows of one number are run for the fastest of them; 0: on its own */
+    bool is_form_choice;
+
     sim_ps time_ps, latency_ps, overhead_ps;
     struct coll_bound bound;
     struct coll_cost form;
+    enum coll_algorithm form_choice; /* of the contest this row has won, and what it took */
+    sim_ps form_choice_ps;
 };
 
 /** Where a run's messages and link totals go; either may be NULL. */

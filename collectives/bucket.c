@@ -132,8 +132,7 @@ static void write_colour(net_schedule *s, const struct coll_spec *spec, const st
         pass[i] = coll_pass_along(s, c->factor[i], is_ring ? ring : COLL_PASS_LINE, direction);
     }
     double share = (double)c->parts / p->colours.parts / p->ways;
-    coll_lane_write(s, spec->op, part, is_short ? 2 : c->parts, spec->bytes * share, tag, pass,
-                    p->axes);
+    coll_lane_write(s, spec->op, part, is_short ? 2 : 1, spec->bytes * share, tag, pass, p->axes);
 }
 
 net_schedule *coll_bucket_build(const topo *t, const struct coll_spec *spec)
@@ -146,7 +145,7 @@ net_schedule *coll_bucket_build(const topo *t, const struct coll_spec *spec)
         for (uint32_t c = 0; c < p.colours.count; c++) {
             if (p.colours.colour[c].parts == 0) continue;
             write_colour(s, spec, &p, c, way == 0 ? 1 : -1, part, &tag);
-            part += spec->algorithm == COLL_BUCKET_SHORT ? 2 : p.colours.colour[c].parts;
+            part += spec->algorithm == COLL_BUCKET_SHORT ? 2 : 1;
         }
     return s;
 }

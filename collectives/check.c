@@ -45,8 +45,8 @@ struct checker {
         net_op_id op;
     } * ready;
     uint32_t ready_begin, ready_count, ready_capacity;
-    double cell_bytes; /* of every message per cell; negative before the first */
-    uint32_t *cell;    /* scratch: cells of a chunk */
+    double *part_bytes; /* [parts] of a cell of each; negative before a message had one */
+    uint32_t *cell;     /* scratch: cells of a chunk */
     struct sim_rng rng;
 };
 
@@ -205,8 +205,7 @@ static void init_space(struct checker *k)
 static void init(struct checker *k, const net_schedule *s, const struct coll_spec *spec,
                  topo_chip_id member, enum order order)
 {
-    *k = (struct checker){
-        .s = s, .topology = net_schedule_topo(s), .spec = spec, .order = order, .cell_bytes = -1};
+    *k = (struct checker){.s = s, .topology = net_schedule_topo(s), .spec = spec, .order = order};
     const struct topo_group *group = net_schedule_group(s);
     k->ranks = group->size;
     k->chip = SIM_NEW(topo_chip_id, k->ranks);
@@ -219,6 +218,9 @@ static void init(struct checker *k, const net_schedule *s, const struct coll_spe
     init_space(k);
     k->have = SIM_NEW(uint64_t, (size_t)k->ranks * k->cells * k->words);
     k->cell = SIM_NEW(uint32_t, k->cells);
+    k->part_bytes = SIM_NEW(double, k->parts);
+    for (uint32_t p = 0; p < k->parts; p++)
+        k->part_bytes[p] = -1;
     k->wait = SIM_NEW(uint8_t *, k->ranks);
     k->inbox = SIM_NEW(struct message *, k->ranks);
     sim_rng_init(&k->rng, 1, order);
@@ -240,6 +242,7 @@ static void release(struct checker *k)
     sim_free(k->member_of_rank);
     sim_free(k->have);
     sim_free(k->cell);
+    sim_free(k->part_bytes);
     sim_free(k->wait);
     sim_free(k->inbox);
     sim_free(k->ready);
@@ -263,12 +266,23 @@ static bool is_empty(const uint64_t *set, uint32_t words)
     return true;
 }
 
-/* All cells are of one size, so every message is as large as the cells it carries are many. */
-static enum sim_status check_bytes(struct checker *k, uint32_t rank, net_op_id id,
-                                   double bytes_per_cell, struct sim_error *err)
+/* The cells of a part are of one size, so a message of known parts is as large as they say; the
+ * first message of a part says it. The message's cells are k->cell[0 .. count - 1]. */
+static enum sim_status check_bytes(struct checker *k, uint32_t rank, net_op_id id, double bytes,
+                                   uint32_t count, struct sim_error *err)
 {
-    if (k->cell_bytes < 0) k->cell_bytes = bytes_per_cell;
-    double off = bytes_per_cell - k->cell_bytes, allowed = 1e-9 * k->cell_bytes;
+    double known = 0;
+    uint32_t unknown = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        double cell = k->part_bytes[k->cell[i] / k->shards];
+        known += cell < 0 ? 0 : cell;
+        unknown += cell < 0;
+    }
+    for (uint32_t i = 0; i < count && unknown > 0; i++) {
+        double *cell = &k->part_bytes[k->cell[i] / k->shards];
+        if (*cell < 0) *cell = (bytes - known) / unknown;
+    }
+    double off = unknown > 0 ? 0 : bytes - known, allowed = 1e-9 * known;
     if (off > allowed || -off > allowed)
         return fault(k, rank, id, err, "the message's bytes do not match the chunks it carries");
     return SIM_OK;
@@ -292,7 +306,7 @@ static enum sim_status run_send(struct checker *k, uint32_t rank, net_op_id id,
     m->cell = SIM_NEW(uint32_t, m->cell_count);
     m->set = SIM_NEW(uint64_t, (size_t)m->cell_count * k->words);
     memcpy(m->cell, k->cell, m->cell_count * sizeof *m->cell);
-    SIM_TRY(check_bytes(k, rank, id, op->bytes / m->cell_count, err));
+    SIM_TRY(check_bytes(k, rank, id, op->bytes, m->cell_count, err));
     for (uint32_t i = 0; i < m->cell_count; i++) {
         const uint64_t *set = set_of(k, rank, k->cell[i]);
         if (is_empty(set, k->words))
@@ -423,13 +437,15 @@ static enum sim_status judge(const struct checker *k, struct sim_error *err)
     return SIM_OK;
 }
 
-/* A buffer is parts x shards cells; of an all-to-all a rank's send buffer is its row of them. */
+/* A buffer is shards cells of each part; of an all-to-all a rank's send buffer is its row of them. */
 static enum sim_status check_total(const struct checker *k, struct sim_error *err)
 {
-    if (k->cell_bytes < 0) return SIM_OK; /* nothing was sent */
-    double bytes = k->spec->bytes;
-    double cells = k->spec->op == COLL_ALL_TO_ALL ? (double)k->parts * k->members : k->cells;
-    double total = cells * k->cell_bytes, off = total - bytes;
+    double bytes = k->spec->bytes, total = 0;
+    for (uint32_t p = 0; p < k->parts; p++) {
+        if (k->part_bytes[p] < 0) return SIM_OK; /* nothing was sent */
+        total += k->part_bytes[p] * (k->spec->op == COLL_ALL_TO_ALL ? k->members : k->shards);
+    }
+    double off = total - bytes;
     if (off <= 1e-9 * bytes && -off <= 1e-9 * bytes) return SIM_OK;
     return sim_error_set(err, SIM_EDATA, "%s: messages come to a buffer of %g bytes, want %g",
                          coll_op_names[k->spec->op], total, bytes);

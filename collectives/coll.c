@@ -150,7 +150,7 @@ static net_schedule *build(const topo *t, const struct coll_spec *spec)
         net_schedule_add_program(s);
         return s;
     }
-    if (is_messages(spec->op)) return coll_permute_build(t, spec);
+    if (is_messages(spec->op) || spec->pairs != NULL) return coll_permute_build(t, spec);
     return algorithms[spec->algorithm].build(t, spec);
 }
 
@@ -199,8 +199,9 @@ struct coll_cost coll_closed_form(const topo *t, const struct coll_spec *spec)
     struct coll_spec trimmed = *spec;
     trimmed.group = coll_group_trimmed(&spec->group);
     if (trimmed.group.size == 1 && spec->pairs == NULL) return coll_cost_make(0, 0, true);
-    struct coll_cost cost = is_messages(spec->op) ? coll_permute_cost(t, &trimmed)
-                                                  : algorithms[spec->algorithm].cost(t, &trimmed);
+    bool is_list = is_messages(spec->op) || spec->pairs != NULL;
+    struct coll_cost cost =
+        is_list ? coll_permute_cost(t, &trimmed) : algorithms[spec->algorithm].cost(t, &trimmed);
     cost.is_exact = cost.is_exact && is_plain(t);
     return cost;
 }
@@ -218,49 +219,6 @@ double coll_bus_factor(enum coll_op op, uint32_t ranks)
     default:
         return 1;
     }
-}
-
-/* Direct sends n(n-1) messages: the chips of a large group could not inject that many at once in
- * the time the form says, nor is it worth simulating. */
-static bool is_candidate(const topo *t, const struct coll_spec *spec, enum coll_algorithm algorithm)
-{
-    struct coll_spec candidate = *spec;
-    candidate.algorithm = algorithm;
-    if (!coll_can(t, &candidate)) return false;
-    bool is_only = spec->op == COLL_ALL_TO_ALL || is_messages(spec->op);
-    return algorithm != COLL_DIRECT || is_only || spec->group.size <= COLL_DIRECT_CHOICE_MAX;
-}
-
-/* Searching shares takes milliseconds: worth it where bytes are most of the time and the bucket is
- * near the best without. */
-static bool is_worth_searching(const topo *t, const struct coll_spec *spec, sim_ps best_ps)
-{
-    struct coll_spec plain = *spec;
-    plain.algorithm = COLL_BUCKET;
-    struct coll_cost cost = coll_closed_form(t, &plain);
-    return cost.time_ps < 2 * cost.latency_ps ? false : cost.time_ps / 2 < best_ps;
-}
-
-enum coll_algorithm coll_choose(const topo *t, const struct coll_spec *spec)
-{
-    struct coll_spec candidate = *spec;
-    enum coll_algorithm best = COLL_ALGORITHMS;
-    sim_ps best_ps = 0;
-    for (int i = 0; i < COLL_ALGORITHMS + 1; i++) {
-        /* the search comes last, when it is known what it has to beat */
-        enum coll_algorithm a = i < COLL_ALGORITHMS ? (enum coll_algorithm)i : COLL_BUCKET_ALL;
-        if (i < COLL_ALGORITHMS && a == COLL_BUCKET_ALL) continue;
-        if (!is_candidate(t, spec, a)) continue;
-        if (a == COLL_BUCKET_ALL && !is_worth_searching(t, spec, best_ps)) continue;
-        candidate.algorithm = a;
-        sim_ps ps = coll_closed_form(t, &candidate).time_ps;
-        if (best == COLL_ALGORITHMS || ps < best_ps) {
-            best = a;
-            best_ps = ps;
-        }
-    }
-    assert(best != COLL_ALGORITHMS);
-    return best;
 }
 
 /* ---- shared by the algorithms ---- */

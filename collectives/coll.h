@@ -90,10 +90,4 @@ SIM_MUST_CHECK enum sim_status coll_build(const topo *t, const struct coll_spec 
  * else 1. */
 double coll_bus_factor(enum coll_op op, uint32_t ranks);
 
-/** Largest group for which coll_choose() considers the direct algorithm where there is another. */
-#define COLL_DIRECT_CHOICE_MAX 256
-
-/** The algorithm whose closed form is lowest for this spec (its `algorithm` is ignored). */
-enum coll_algorithm coll_choose(const topo *t, const struct coll_spec *spec);
-
 #endif

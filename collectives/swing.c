@@ -109,34 +109,57 @@ net_schedule *coll_swing_build(const topo *t, const struct coll_spec *spec)
     return coll_plan_schedule(plan);
 }
 
+/* What a colour and its mirror image take on their own, in bytes of one share, and what they put on
+ * each axis. */
+struct colour_cost {
+    double hops, bytes, load[TOPO_FACTORS_MAX];
+};
+
+static struct colour_cost colour_cost_of(const topo *t, const struct coll_spec *spec,
+                                         uint32_t first)
+{
+    const struct topo_group *group = &spec->group;
+    struct order o = order_of(group, first);
+    struct colour_cost cost = {0};
+    double share = 1;
+    for (uint32_t s = 0; s < o.steps; s++) {
+        const struct topo_factor *f = &group->factor[o.factor[s]];
+        int64_t r = rho(o.round[s]);
+        double delta = topo_has_ports(t) ? (double)(r < 0 ? -r : r) * f->stride : 1;
+        share /= 2;
+        double bytes = delta * (spec->algorithm == COLL_SWING_LATENCY ? 1 : share);
+        if (topo_has_ports(t) && !topo_factor_is_ring(t, f)) bytes *= 2; /* both share a line */
+        cost.hops += delta;
+        cost.bytes += bytes;
+        cost.load[o.factor[s]] += bytes;
+    }
+    return cost;
+}
+
+/* Sides that differ leave the colours out of step: then the busiest axis, or the longest colour. */
 struct coll_cost coll_swing_cost(const topo *t, const struct coll_spec *spec)
 {
     const struct topo_group *group = &spec->group;
     struct coll_network net = coll_network_of(t);
-    bool is_full = spec->algorithm == COLL_SWING_LATENCY, is_exact = topo_has_ports(t);
-    double slowest_latency = 0, slowest_bytes = 0;
+    bool is_exact = topo_has_ports(t);
+    double hops = 0, bytes = 0, load[TOPO_FACTORS_MAX] = {0};
     for (uint32_t c = 0; c < group->factor_count; c++) {
-        struct order o = order_of(group, c);
-        double latency = 0, bytes = 0, share = 1;
-        for (uint32_t s = 0; s < o.steps; s++) {
-            const struct topo_factor *f = &group->factor[o.factor[s]];
-            int64_t r = rho(o.round[s]);
-            double delta = (double)(r < 0 ? -r : r) * f->stride;
-            if (!topo_has_ports(t)) delta = 1;
-            share /= 2;
-            latency += delta;
-            bytes += delta * (is_full ? 1 : share);
-            is_exact = is_exact && f->stride == 1 && topo_factor_is_ring(t, f) &&
-                       f->extent == group->factor[0].extent;
-        }
-        if (latency > slowest_latency) slowest_latency = latency;
-        if (bytes > slowest_bytes) slowest_bytes = bytes;
+        struct colour_cost cost = colour_cost_of(t, spec, c);
+        const struct topo_factor *f = &group->factor[c];
+        if (cost.hops > hops) hops = cost.hops;
+        if (cost.bytes > bytes) bytes = cost.bytes;
+        for (uint32_t i = 0; i < group->factor_count; i++)
+            load[i] += cost.load[i];
+        is_exact = is_exact && f->stride == 1 && topo_factor_is_ring(t, f) &&
+                   f->extent == group->factor[0].extent;
     }
-    double times = spec->op == COLL_ALL_REDUCE && !is_full ? 2 : 1;
+    for (uint32_t i = 0; i < group->factor_count; i++)
+        if (load[i] > bytes) bytes = load[i];
+    bool is_twice = spec->op == COLL_ALL_REDUCE && spec->algorithm == COLL_SWING;
     double part_ps = spec->bytes / colours(group) / net.bytes_per_s * 1e12;
     if (!topo_has_ports(t)) part_ps *= colours(group); /* one link to a partner, whatever colour */
-    return coll_cost_make(times * slowest_latency * net.hop_ps, times * slowest_bytes * part_ps,
-                          is_exact);
+    return coll_cost_make((is_twice ? 2 : 1) * hops * net.hop_ps,
+                          (is_twice ? 2 : 1) * bytes * part_ps, is_exact);
 }
 
 const char *coll_swing_obstacle(const topo *t, const struct coll_spec *spec)

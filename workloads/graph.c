@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "collectives/choice.h"
 #include "workloads/step_parts.h"
 
 const char *const wl_kind_names[] = {"attention projections",

@@ -16,6 +16,7 @@
 #include <stdio.h>
 
 #include "base/arena.h"
+#include "collectives/choice.h"
 #include "collectives/cost.h"
 #include "workloads/shard.h"
 

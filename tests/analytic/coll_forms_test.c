@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "collectives/choice.h"
 #include "tests/analytic/run.h"
 
 START_TEST(worked_examples)
@@ -198,8 +199,7 @@ START_TEST(auto_is_never_beaten_by_a_form)
         sim_ps chosen = coll_closed_form(t, &c).time_ps;
         for (int a = 0; a < COLL_ALGORITHMS; a++) {
             c.algorithm = (enum coll_algorithm)a;
-            if (coll_can(t, &c))
-                ck_assert_int_le(chosen, coll_closed_form(t, &c).time_ps);
+            if (coll_can(t, &c)) ck_assert_int_le(chosen, coll_closed_form(t, &c).time_ps);
         }
     }
     topo_destroy(t);

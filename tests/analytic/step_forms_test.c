@@ -7,6 +7,7 @@
 
 #include "../unit/wl_study_fixture.h"
 #include "base/rng.h"
+#include "collectives/choice.h"
 #include "collectives/cost.h"
 #include "workloads/step.h"
 

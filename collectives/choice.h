@@ -1,0 +1,28 @@
+/**
+ * Which algorithm: by closed form for one size, and over all sizes.
+ */
+#ifndef PODSIM_COLLECTIVES_CHOICE_H
+#define PODSIM_COLLECTIVES_CHOICE_H
+
+#include "collectives/coll.h"
+
+/** Largest group for which the direct algorithm is considered where there is another. */
+#define COLL_DIRECT_CHOICE_MAX 256
+
+/** Would coll_choose() consider the spec's algorithm? */
+bool coll_is_candidate(const topo *t, const struct coll_spec *spec);
+/** The algorithm whose closed form is lowest for this spec (its `algorithm` is ignored). */
+enum coll_algorithm coll_choose(const topo *t, const struct coll_spec *spec);
+
+/** From this size on (to 1 %) coll_choose() says this algorithm. */
+struct coll_switch {
+    double from_bytes;
+    enum coll_algorithm algorithm;
+};
+#define COLL_SWITCHES_MAX 12
+
+/** The choices from 1 byte to 16 GiB, sizes rising (the spec's are ignored); how many. */
+uint32_t coll_switch_points(const topo *t, const struct coll_spec *spec,
+                            struct coll_switch out[COLL_SWITCHES_MAX]);
+
+#endif
