@@ -320,19 +320,21 @@ static sim_ps launch_overhead_ps(const struct request *q, const topo *t)
 /* Rows are dealt to the ranks in turn; every rank gets every result. */
 static void share_results(struct collective_plan *p, struct net_run_stats *totals)
 {
-    enum { PER_ROW = 3 };
+    enum { PER_ROW = 4 };
     int64_t *values = SIM_NEW(int64_t, PER_ROW * p->row_count);
     for (size_t i = 0; i < p->row_count; i++) {
         if (i % net_mpi_ranks() != net_mpi_rank()) continue;
         values[PER_ROW * i] = p->row[i].time_ps;
         values[PER_ROW * i + 1] = p->row[i].latency_ps;
         values[PER_ROW * i + 2] = p->row[i].overhead_ps;
+        values[PER_ROW * i + 3] = p->row[i].busiest_kind;
     }
     net_mpi_sum(values, (int)(PER_ROW * p->row_count));
     for (size_t i = 0; i < p->row_count; i++) {
         p->row[i].time_ps = values[PER_ROW * i];
         p->row[i].latency_ps = values[PER_ROW * i + 1];
         p->row[i].overhead_ps = values[PER_ROW * i + 2];
+        p->row[i].busiest_kind = values[PER_ROW * i + 3];
     }
     sim_free(values);
     net_mpi_sum((int64_t *)totals, sizeof *totals / sizeof(int64_t));

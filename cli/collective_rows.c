@@ -85,6 +85,23 @@ static void write_messages(struct message_log *log, FILE *out)
 
 /* ---- running ---- */
 
+/* Are there slower links of another kind? */
+static bool has_several_kinds(const topo *t)
+{
+    for (topo_link_id l = 1; l < topo_links(t); l++)
+        if (topo_link_kind(t, l) != topo_link_kind(t, 0) &&
+            topo_link_rate(t, l) != topo_link_rate(t, 0))
+            return true;
+    return false;
+}
+
+static int64_t busiest_kind(const struct net_link_stats *links, const topo *t)
+{
+    topo_link_id link;
+    if (net_link_stats_busiest(links, t, 1, &link) == 0) return -1;
+    return (int64_t)topo_link_kind(t, link);
+}
+
 static enum sim_status run_flow(const topo *t, const struct net_options *options,
                                 const struct collective_outputs *outputs,
                                 struct collective_row *row, struct net_run_stats *totals,
@@ -97,14 +114,17 @@ static enum sim_status run_flow(const topo *t, const struct net_options *options
     struct net_link_stats links = {0};
     struct net_result result;
     struct net_run_stats stats = {0};
-    if (outputs->link_stats != NULL) net_link_stats_init(&links, t);
+    bool wants_links = outputs->link_stats != NULL || has_several_kinds(t);
+    if (wants_links) net_link_stats_init(&links, t);
+    row->busiest_kind = -1;
     enum sim_status status =
         net_run(schedule, options, outputs->messages != NULL ? &observer : NULL, err, &result,
-                outputs->link_stats != NULL ? &links : NULL, &stats);
+                wants_links ? &links : NULL, &stats);
     if (status == SIM_OK) {
         row->time_ps = result.time_ps;
         row->latency_ps = result.latency_ps;
         row->overhead_ps = result.overhead_ps;
+        if (has_several_kinds(t)) row->busiest_kind = busiest_kind(&links, t);
         if (outputs->messages != NULL) write_messages(&log, outputs->messages);
         if (outputs->link_stats != NULL)
             net_link_stats_write(&links, t, result.time_ps, outputs->link_stats);
@@ -124,6 +144,7 @@ static enum sim_status run_flow(const topo *t, const struct net_options *options
 enum sim_status collective_prepare(const topo *t, struct collective_row *row, struct sim_error *err)
 {
     char bytes[SIM_QUANTITY_TEXT];
+    SIM_TRY(coll_accept(t, &row->spec, err));
     row->bound = coll_lower_bound(t, &row->spec);
     row->form = coll_closed_form(t, &row->spec);
     if (row->bound.time_ps < SIM_PS_MAX && row->form.time_ps < SIM_PS_MAX) return SIM_OK;
@@ -136,6 +157,7 @@ enum sim_status collective_run(const topo *t, const struct net_options *options,
                                const struct collective_outputs *outputs, struct collective_row *row,
                                struct net_run_stats *totals, struct sim_error *err)
 {
+    row->busiest_kind = -1;
     if (row->engine == COLLECTIVE_FLOW) return run_flow(t, options, outputs, row, totals, err);
     row->time_ps = row->bound.time_ps;
     row->latency_ps = row->bound.limited_by != NULL && strcmp(row->bound.limited_by, "latency") == 0
@@ -159,12 +181,19 @@ static double share(sim_ps part, sim_ps whole)
     return whole > 0 ? (double)part / (double)whole : 0;
 }
 
-/* What most of the time goes to, or what the bytes queue for. */
+/* What most of the time goes to, or what the bytes queue for: where links differ in kind, the kind
+ * of the most used one. */
 static const char *limiting(const struct collective_row *row)
 {
+    static const char *const of_kind[] = {[TOPO_COPPER] = "copper links",
+                                          [TOPO_OPTICAL] = "optical links",
+                                          [TOPO_SWITCH] = "switch links",
+                                          [TOPO_DCN] = "dcn links"};
     if (row->time_ps == 0) return "nothing";
     if (share(row->overhead_ps, row->time_ps) > 0.5) return "overhead";
     if (share(row->latency_ps + row->overhead_ps, row->time_ps) > 0.5) return "latency";
+    bool is_bound_near = share(row->bound.time_ps, row->time_ps) > 0.9;
+    if (row->busiest_kind >= 0 && !is_bound_near) return of_kind[row->busiest_kind];
     return row->bound.bytes_ps > 0 && strcmp(row->bound.limited_by, "latency") != 0
                ? row->bound.limited_by
                : "links";
@@ -191,6 +220,18 @@ static void percent_cell(cli_report *report, double value)
 cli_report *collective_report_create(void)
 {
     return cli_report_create(columns);
+}
+
+/* Levels by closed form, without their overlap. */
+static void add_phases(cli_report *report, const topo *t, const struct collective_row *row)
+{
+    struct coll_phases p = coll_hierarchy_phases(t, &row->spec);
+    char inside[SIM_QUANTITY_TEXT], between[SIM_QUANTITY_TEXT], text[SIM_QUANTITY_TEXT];
+    double each_us = (p.inside_hops_ps + p.inside_bytes_ps) / 1e6;
+    cli_note(
+        report, "hierarchical, %s: %s%s us inside slices, %s us between them; chunks overlap both",
+        sim_bytes_format(row->bytes, text), row->spec.op == COLL_ALL_REDUCE ? "twice " : "",
+        shown(each_us, inside), shown((p.between_hops_ps + p.between_bytes_ps) / 1e6, between));
 }
 
 void collective_report_add(cli_report *report, const topo *t, const struct collective_row *row)
@@ -230,6 +271,8 @@ void collective_report_add(cli_report *report, const topo *t, const struct colle
         cli_note(report, "%s: the closed form would have chosen %s, %.1f %% slower",
                  coll_algorithm_names[row->spec.algorithm], coll_algorithm_names[row->form_choice],
                  100 * ((double)row->form_choice_ps / (double)row->time_ps - 1));
+    if (row->spec.algorithm == COLL_HIERARCHICAL && row->form.time_ps > 0)
+        add_phases(report, t, row);
     if (members == 1 && row->spec.pairs == NULL)
         cli_note(report, "a group of one chip has nobody to send to: only the launch overhead, if "
                          "any, takes time");

@@ -21,6 +21,8 @@ struct collective_row {
     bool is_form_choice;
 
     sim_ps time_ps, latency_ps, overhead_ps;
+    int64_t
+        busiest_kind; /* enum topo_link_kind of the most used link, where there are several; -1 */
     struct coll_bound bound;
     struct coll_cost form;
     enum coll_algorithm form_choice; /* of the contest this row has won, and what it took */

@@ -11,6 +11,10 @@
  * the time the form says, nor is it worth simulating. */
 bool coll_is_candidate(const topo *t, const struct coll_spec *spec)
 {
+    struct coll_spec levels = *spec;
+    levels.algorithm = COLL_HIERARCHICAL;
+    /* the forms of the others know one rate: between slices they would be far off */
+    if (spec->algorithm != COLL_HIERARCHICAL && coll_can(t, &levels)) return false;
     bool is_only = spec->op == COLL_ALL_TO_ALL || spec->op == COLL_PERMUTE || spec->op == COLL_SEND;
     bool is_small = spec->group.size <= COLL_DIRECT_CHOICE_MAX;
     return coll_can(t, spec) && (spec->algorithm != COLL_DIRECT || is_only || is_small);

@@ -154,11 +154,8 @@ static net_schedule *build(const topo *t, const struct coll_spec *spec)
     return algorithms[spec->algorithm].build(t, spec);
 }
 
-enum sim_status coll_build(const topo *t, const struct coll_spec *spec, struct sim_error *err,
-                           net_schedule **out)
+enum sim_status coll_accept(const topo *t, const struct coll_spec *spec, struct sim_error *err)
 {
-    struct coll_spec trimmed = *spec;
-    trimmed.group = coll_group_trimmed(&spec->group);
     if (!coll_algorithm_fits(spec->op, spec->algorithm))
         return sim_error_set(err, SIM_EUSAGE, "algorithm %s does not do %s",
                              coll_algorithm_names[spec->algorithm], coll_op_names[spec->op]);
@@ -166,7 +163,15 @@ enum sim_status coll_build(const topo *t, const struct coll_spec *spec, struct s
     if (obstacle != NULL)
         return sim_error_set(err, SIM_EUSAGE, "algorithm %s on %s: %s",
                              coll_algorithm_names[spec->algorithm], topo_spec(t), obstacle);
-    SIM_TRY(check_chips(t, spec, err));
+    return check_chips(t, spec, err);
+}
+
+enum sim_status coll_build(const topo *t, const struct coll_spec *spec, struct sim_error *err,
+                           net_schedule **out)
+{
+    struct coll_spec trimmed = *spec;
+    trimmed.group = coll_group_trimmed(&spec->group);
+    SIM_TRY(coll_accept(t, spec, err));
     net_schedule *s = build(t, &trimmed);
     if (spec->is_one_group) net_schedule_set_one_group(s);
     net_schedule_seal(s);

@@ -82,7 +82,12 @@ const char *coll_obstacle(const topo *t, const struct coll_spec *spec);
 /** Does the algorithm do the operation, here? */
 bool coll_can(const topo *t, const struct coll_spec *spec);
 
-/** A sealed schedule. Errors: SIM_EUSAGE when the algorithm does not do the operation, or not here. */
+/** Can it be built? Errors: SIM_EUSAGE (the algorithm does not do the operation, or not here),
+ * SIM_EDATA (a failed chip is needed). */
+SIM_MUST_CHECK enum sim_status coll_accept(const topo *t, const struct coll_spec *spec,
+                                           struct sim_error *err);
+
+/** A sealed schedule. Errors: those of coll_accept(). */
 SIM_MUST_CHECK enum sim_status coll_build(const topo *t, const struct coll_spec *spec,
                                           struct sim_error *err, net_schedule **out);
 

@@ -12,6 +12,12 @@
  *
  *   all-reduce    2 T(bucket, V, n) + 2 (m-1) a' + 2 (m-1)/m V/(n W')
  *
+ * In q chunks one is between slices while the next is inside, and it takes about a q-th of that and
+ * the rest of the longer level only:
+ *
+ *   chunk 0   RS  between  AG
+ *   chunk 1       RS  between  AG        a phase waits for the same phase of the chunk before
+ *
  * Source: Cho et al., "BlueConnect: Decomposing all-reduce for deep learning on heterogeneous
  * network hierarchy", IBM JRD 63(6), 2019.
  */
@@ -48,25 +54,88 @@ static uint32_t colours_of(const struct levels *l, const struct topo_group *grou
     return l->inner_count;
 }
 
+static uint32_t chunks_of(const struct coll_spec *spec)
+{
+    enum { CHUNKS = 8, CHUNK_BYTES_MIN = 1 << 20 };
+    if (spec->chunks > 0) return spec->chunks;
+    double fit = spec->bytes / CHUNK_BYTES_MIN;
+    return fit < 1 ? 1 : fit < CHUNKS ? (uint32_t)fit : CHUNKS;
+}
+
+/* The passes of a colour: between slices, then inside, in the order of an all-gather. */
+struct passes {
+    uint32_t count;
+    struct coll_pass pass[TOPO_FACTORS_MAX];
+};
+
+static struct passes passes_of(net_schedule *s, const struct levels *l, uint32_t colour)
+{
+    const struct topo_group *group = net_schedule_group(s);
+    int32_t direction = colour < l->inner_count || l->inner_count == 0 ? 1 : -1;
+    struct passes p = {.count = 1};
+    p.pass[0] = coll_pass_along(s, l->outer, COLL_PASS_RING, direction);
+    for (uint32_t i = 0; i < l->inner_count; i++) {
+        uint32_t factor = l->inner[(colour + i) % l->inner_count];
+        bool is_ring = topo_factor_is_ring(l->slice, &group->factor[factor]);
+        p.pass[p.count++] =
+            coll_pass_along(s, factor, is_ring ? COLL_PASS_RING : COLL_PASS_LINE, direction);
+    }
+    return p;
+}
+
+/* One operation that is over when all of the lane's last ones are, and `other`. */
+static net_op_id join(struct coll_lane *lane, net_op_id other)
+{
+    net_op_id id = net_op_add(
+        lane->s, 0, (struct net_op){.kind = NET_OP_JOIN, .guard = NET_NONE, .chunk = NET_NONE});
+    for (int i = 0; i < 4; i++)
+        net_op_after(lane->s, 0, id, lane->wait[i]);
+    net_op_after(lane->s, 0, id, other);
+    return id;
+}
+
+/* A phase of a chunk, after the same phase of the chunk before, whose end `gate` has. */
+static void write_phase(struct coll_lane *lane, const struct coll_pass *pass, bool is_reduce,
+                        net_op_id *gate)
+{
+    if (*gate != NET_NONE) {
+        lane->wait[0] = join(lane, *gate);
+        lane->wait[1] = lane->wait[2] = lane->wait[3] = NET_NONE;
+    }
+    if (is_reduce)
+        coll_pass_reduce_scatter(lane, pass);
+    else
+        coll_pass_gather(lane, pass);
+    *gate = join(lane, NET_NONE);
+}
+
+static void write_colour(net_schedule *s, const struct coll_spec *spec, const struct passes *p,
+                         uint32_t first_part, double bytes, uint32_t *tag)
+{
+    net_op_id gate[2 * TOPO_FACTORS_MAX];
+    uint32_t chunks = chunks_of(spec);
+    for (uint32_t i = 0; i < 2 * p->count; i++)
+        gate[i] = NET_NONE;
+    for (uint32_t chunk = 0; chunk < chunks; chunk++) {
+        struct coll_lane lane;
+        coll_lane_init(&lane, s, first_part + chunk, 1, bytes / chunks, tag,
+                       spec->op != COLL_ALL_GATHER);
+        for (uint32_t i = p->count; i-- > 0 && spec->op != COLL_ALL_GATHER;)
+            write_phase(&lane, &p->pass[i], true, &gate[i]);
+        for (uint32_t i = 0; i < p->count && spec->op != COLL_REDUCE_SCATTER; i++)
+            write_phase(&lane, &p->pass[i], false, &gate[p->count + i]);
+    }
+}
+
 net_schedule *coll_hierarchy_build(const topo *t, const struct coll_spec *spec)
 {
-    const struct topo_group *group = &spec->group;
-    net_schedule *s = net_schedule_create(t, group);
+    net_schedule *s = net_schedule_create(t, &spec->group);
     net_schedule_add_program(s);
-    struct levels l = levels_of(t, group);
-    uint32_t colours = colours_of(&l, group), tag = 0;
+    struct levels l = levels_of(t, &spec->group);
+    uint32_t colours = colours_of(&l, &spec->group), tag = 0;
     for (uint32_t c = 0; c < colours; c++) {
-        struct coll_pass pass[TOPO_FACTORS_MAX];
-        uint32_t count = 0;
-        int32_t direction = c < l.inner_count || l.inner_count == 0 ? 1 : -1;
-        pass[count++] = coll_pass_along(s, l.outer, COLL_PASS_RING, direction);
-        for (uint32_t i = 0; i < l.inner_count; i++) {
-            uint32_t factor = l.inner[(c + i) % l.inner_count];
-            bool is_ring = topo_factor_is_ring(l.slice, &group->factor[factor]);
-            pass[count++] =
-                coll_pass_along(s, factor, is_ring ? COLL_PASS_RING : COLL_PASS_LINE, direction);
-        }
-        coll_lane_write(s, spec->op, c, 1, spec->bytes / colours, &tag, pass, count);
+        struct passes p = passes_of(s, &l, c);
+        write_colour(s, spec, &p, c * chunks_of(spec), spec->bytes / colours, &tag);
     }
     return s;
 }
@@ -129,19 +198,30 @@ static void inner_terms(const struct levels *l, const struct topo_group *group, 
     *buffers = slowest;
 }
 
-struct coll_cost coll_hierarchy_cost(const topo *t, const struct coll_spec *spec)
+struct coll_phases coll_hierarchy_phases(const topo *t, const struct coll_spec *spec)
 {
     struct topo_group group = coll_group_trimmed(&spec->group);
     struct coll_network net = coll_network_of(t);
     struct levels l = levels_of(t, &group);
-    if (l.outer == NET_NONE) return coll_cost_make(0, 0, false);
     double hops = 0, buffers = 0, m = group.factor[l.outer].extent, inner = group.size / m;
-    inner_terms(&l, &group, &hops, &buffers);
-    double between_ps = (m - 1) * (double)slice_to_slice_ps(t, &group, l.outer);
-    double bytes_s = buffers * spec->bytes / net.bytes_per_s +
-                     (m - 1) / m * spec->bytes / inner / share_bytes_per_s(t);
     double times = spec->op == COLL_ALL_REDUCE ? 2 : 1;
-    return coll_cost_make(times * (hops * net.hop_ps + between_ps), times * bytes_s * 1e12, false);
+    inner_terms(&l, &group, &hops, &buffers);
+    return (struct coll_phases){.inside_hops_ps = hops * net.hop_ps,
+                                .inside_bytes_ps = buffers * spec->bytes / net.bytes_per_s * 1e12,
+                                .between_hops_ps =
+                                    times * (m - 1) * (double)slice_to_slice_ps(t, &group, l.outer),
+                                .between_bytes_ps = times * (m - 1) / m * spec->bytes / inner /
+                                                    share_bytes_per_s(t) * 1e12};
+}
+
+struct coll_cost coll_hierarchy_cost(const topo *t, const struct coll_spec *spec)
+{
+    struct coll_phases p = coll_hierarchy_phases(t, spec);
+    double times = spec->op == COLL_ALL_REDUCE ? 2 : 1, q = chunks_of(spec);
+    double inside = times * p.inside_bytes_ps, between = p.between_bytes_ps;
+    double longer = inside > between ? inside : between;
+    return coll_cost_make(times * p.inside_hops_ps + p.between_hops_ps,
+                          (inside + between) / q + longer * (q - 1) / q, false);
 }
 
 const char *coll_hierarchy_obstacle(const topo *t, const struct coll_spec *spec)

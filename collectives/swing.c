@@ -115,6 +115,28 @@ struct colour_cost {
     double hops, bytes, load[TOPO_FACTORS_MAX];
 };
 
+/* Hops of a step's farthest partners, and messages on its busiest link, of a colour and its mirror
+ * image. On a line the partner beyond an end is at the other end. */
+static void exchange_load(const topo *t, const struct topo_factor *f, uint32_t round, double *hops,
+                          double *load)
+{
+    int64_t k = f->extent, r = rho(round), delta = r < 0 ? -r : r;
+    *hops = *load = (double)delta * f->stride;
+    if (topo_factor_is_ring(t, f)) return;
+    *load = 0;
+    for (int64_t cut = 0; cut + 1 < k; cut++) { /* between cut and cut + 1, one way */
+        double crossing = 0;
+        for (int64_t p = 0; p <= cut; p++)
+            for (int64_t sign = -1; sign <= 1; sign += 2) {
+                int64_t to = ((p + sign * r) % k + k) % k;
+                int64_t apart = to > p ? to - p : p - to;
+                if ((double)apart * f->stride > *hops) *hops = (double)apart * f->stride;
+                crossing += to > cut;
+            }
+        if (crossing * f->stride > *load) *load = crossing * f->stride;
+    }
+}
+
 static struct colour_cost colour_cost_of(const topo *t, const struct coll_spec *spec,
                                          uint32_t first)
 {
@@ -124,12 +146,11 @@ static struct colour_cost colour_cost_of(const topo *t, const struct coll_spec *
     double share = 1;
     for (uint32_t s = 0; s < o.steps; s++) {
         const struct topo_factor *f = &group->factor[o.factor[s]];
-        int64_t r = rho(o.round[s]);
-        double delta = topo_has_ports(t) ? (double)(r < 0 ? -r : r) * f->stride : 1;
+        double hops = 1, load = 1;
+        if (topo_has_ports(t)) exchange_load(t, f, o.round[s], &hops, &load);
         share /= 2;
-        double bytes = delta * (spec->algorithm == COLL_SWING_LATENCY ? 1 : share);
-        if (topo_has_ports(t) && !topo_factor_is_ring(t, f)) bytes *= 2; /* both share a line */
-        cost.hops += delta;
+        double bytes = load * (spec->algorithm == COLL_SWING_LATENCY ? 1 : share);
+        cost.hops += hops;
         cost.bytes += bytes;
         cost.load[o.factor[s]] += bytes;
     }
