@@ -41,9 +41,11 @@ endforeach()
 add_test(NAME golden/invariants COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/golden/invariants $<TARGET_FILE:podsim>)
 set_tests_properties(golden/invariants PROPERTIES LABELS e2e TIMEOUT 120)
 
-# Skipped without gnuplot.
-add_test(NAME e2e/plot_collective COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/scripts/plot_collective $<TARGET_FILE:podsim>)
-set_tests_properties(e2e/plot_collective PROPERTIES LABELS e2e TIMEOUT 120 SKIP_RETURN_CODE 77)
+# What scripts/ holds; plot_collective is skipped without gnuplot.
+foreach(name compare_astra plot_collective)
+    add_test(NAME e2e/${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/scripts/${name} $<TARGET_FILE:podsim>)
+    set_tests_properties(e2e/${name} PROPERTIES LABELS e2e TIMEOUT 120 SKIP_RETURN_CODE 77)
+endforeach()
 
 # podsim_fuzz_test(NAME LAYER): fuzz/NAME.c over its corpus and seeded mutations; libfuzzer_NAME to search by hand.
 function(podsim_fuzz_test name layer)
