@@ -1,6 +1,6 @@
 /*
- * podsim presets: the chips, pods, models and algorithms built in, with their sources. What is not published is
- * shown as "-".
+ * podsim presets: the chips, pods, models and algorithms built in, with their sources. What is not
+ * published is shown as "-".
  */
 #include <stdio.h>
 #include <string.h>

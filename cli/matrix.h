@@ -19,8 +19,8 @@ SIM_MUST_CHECK enum sim_status cli_matrix_read(const char *path, const topo *t,
                                                uint64_t *row_bytes);
 
 /**
- * Every rank sends `bytes` in all, `skew` (1 .. ranks) times its even share of them to rank 0 and to
- * rank j a share that falls as (j + 1)^-s.
+ * Every rank sends `bytes` in all, `skew` (1 .. ranks) times its even share of them to rank 0 and
+ * to rank j a share that falls as (j + 1)^-s.
  */
 void cli_matrix_skew(const topo *t, const struct topo_group *group, bool is_one_group,
                      uint64_t bytes, double skew, struct coll_pairs *out);

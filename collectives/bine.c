@@ -1,8 +1,8 @@
 /*
  * Bine tree: a binomial tree on negabinary numbers, with ways of two thirds of the length.
  *
- * Members are written in base -2 (q digits for n = 2^q; ..., 4, -2, 1). At the step of digit j, from
- * high to low, who has the data passes it to the member whose digits 0 .. j are all flipped:
+ * Members are written in base -2 (q digits for n = 2^q; ..., 4, -2, 1). At the step of digit j,
+ * from high to low, who has the data passes it to the member whose digits 0 .. j are all flipped:
  *
  *   n = 8     step 0   0 -> 3 (000 > 111 = 4 - 2 + 1)             1, 1, 3, 5, 11, ... places away
  *             step 1   0 -> 7 (011 = -1)      3 -> 4 (100)        instead of 1, 2, 4, 8, 16

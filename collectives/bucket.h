@@ -1,6 +1,6 @@
 /**
- * The colours of a bucket: in which order each share of the buffer visits the axes, how large it is,
- * and how long they take together.
+ * The colours of a bucket: in which order each share of the buffer visits the axes, how large it
+ * is, and how long they take together.
  */
 #ifndef PODSIM_COLLECTIVES_BUCKET_H
 #define PODSIM_COLLECTIVES_BUCKET_H
@@ -32,14 +32,15 @@ struct coll_bucket_axis {
 
 /**
  * Seconds of `op` over `bytes` in one direction: every colour goes through its axes backwards
- * (reduce-scatter), forwards (all-gather) or both, step by step; colours on one axis share its links
- * evenly.
+ * (reduce-scatter), forwards (all-gather) or both, step by step; colours on one axis share its
+ * links evenly.
  */
 double coll_bucket_seconds(const struct coll_colours *colours, const struct coll_bucket_axis *axis,
                            enum coll_op op, double bytes);
 
 /** All orders of the axes, with the shares that make that time shortest: a search, the same for the
- * same sides and bytes. `order` [axes]: the axes in an order that does not depend on their names. */
+ * same sides and bytes. `order` [axes]: the axes in an order that does not depend on their names.
+ */
 void coll_bucket_search(uint32_t axes, const uint32_t *order, const struct coll_bucket_axis *axis,
                         enum coll_op op, double bytes, struct coll_colours *out);
 

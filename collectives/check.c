@@ -437,7 +437,8 @@ static enum sim_status judge(const struct checker *k, struct sim_error *err)
     return SIM_OK;
 }
 
-/* A buffer is shards cells of each part; of an all-to-all a rank's send buffer is its row of them. */
+/* A buffer is shards cells of each part; of an all-to-all a rank's send buffer is its row of
+ * them. */
 static enum sim_status check_total(const struct checker *k, struct sim_error *err)
 {
     double bytes = k->spec->bytes, total = 0;

@@ -37,7 +37,7 @@ enum coll_algorithm {
     COLL_BUCKET_SHORT, /* d colours, own shard both ways */
     COLL_BUCKET_ALL,   /* all orders of the axes, in shares searched for unequal sides */
     COLL_DIRECT,       /* every chip to every other, all at once */
-    COLL_RECURSIVE_DOUBLING, /* partners 1, 2, 4, ... away; all-reduce exchanges all of the buffer */
+    COLL_RECURSIVE_DOUBLING, /* partners 1, 2, 4, ... away; all-reduce exchanges the whole buffer */
     COLL_HALVING_DOUBLING,   /* all-reduce as halving and doubling */
     COLL_BRUCK,              /* ceil(log2 n) steps for any n */
     COLL_BINOMIAL,           /* a tree of distances n/2, n/4, ..., 1 */

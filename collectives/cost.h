@@ -17,7 +17,8 @@ struct coll_cost {
 /** Without launch or send overhead. */
 struct coll_cost coll_closed_form(const topo *t, const struct coll_spec *spec);
 
-/** Of a hierarchical one, without overlap of chunks: once inside a slice, and all between slices. */
+/** Of a hierarchical one, without overlap of chunks: once inside a slice, and all between slices.
+ */
 struct coll_phases {
     double inside_hops_ps, inside_bytes_ps;
     double between_hops_ps, between_bytes_ps;

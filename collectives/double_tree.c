@@ -10,9 +10,9 @@
  *   double-tree   half of the buffer on each: everybody sends and receives the buffer about twice
  *                 in all, as in a ring, in 2 log2 n + q steps instead of 2 (n-1)
  *
- * With h = ceil(log2 n) levels and q chunks on a switch, about 2h a + (2h + q)/q 2V/W for the double
- * tree and 2h a + (2h + q)/q 2V/W for the single one on the way up, and on the way down the same
- * at once. On other networks the forms are estimates.
+ * With h = ceil(log2 n) levels and q chunks on a switch, about 2h a + (2h + q)/q 2V/W for the
+ * double tree and 2h a + (2h + q)/q 2V/W for the single one on the way up, and on the way down the
+ * same at once. On other networks the forms are estimates.
  *
  * Source: Sanders, Speck & Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and
  * scan", Parallel Computing 35(12), 2009.
@@ -75,7 +75,8 @@ static uint32_t member_at(const struct binary_tree *tree, uint32_t which, uint32
     return tree->members % 2 == 0 ? tree->members - 1 - place : (place + 1) % tree->members;
 }
 
-/* Lanes of a tree: what goes up by the side it comes from, what goes down by the side it goes to. */
+/* Lanes of a tree: what goes up by the side it comes from, what goes down by the side it goes
+ * to. */
 enum lane { UP_SEND, UP_RECEIVE, DOWN_SEND = 3, DOWN_RECEIVE = 5, TREE_LANES };
 
 /* One tree's share of the buffer, chunk by chunk. `up`[node] is the message a node got from its

@@ -7,8 +7,8 @@
  *
  * Every chip uses its own share of its host's NIC, and only V/chips passes it. Inside a slice it is
  * the multi-colour bucket; between slices a ring of the chips at one place of each. All-gather is
- * the second half of this, reduce-scatter the first. For m slices of n chips, with W' a chip's share
- * of the network:
+ * the second half of this, reduce-scatter the first. For m slices of n chips, with W' a chip's
+ * share of the network:
  *
  *   all-reduce    2 T(bucket, V, n) + 2 (m-1) a' + 2 (m-1)/m V/(n W')
  *

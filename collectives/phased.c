@@ -2,8 +2,9 @@
  * Phased all-to-all: one axis after the other, storing in between.
  *
  * In the phase of an axis everybody sends, to each of the others on its line, all it holds for that
- * position: V/k a message instead of V/n. The buffer is cut into a colour for each axis, which begins
- * there, so that all axes work in every phase. With d axes of k that wrap, ties split, about:
+ * position: V/k a message instead of V/n. The buffer is cut into a colour for each axis, which
+ * begins there, so that all axes work in every phase. With d axes of k that wrap, ties split,
+ * about:
  *
  *   d floor(k/2) a + V k/(8 W)                  the bytes of the direct algorithm, which is the
  *                                               bound of the links; k odd: V (k^2 - 1)/(8 k W)

@@ -97,7 +97,8 @@ net_schedule *coll_tree_build(const topo *t, const struct coll_spec *spec,
 
 /* ---- cost ---- */
 
-/* When a member has what it waits for, split into hops and bytes along the way that took longest. */
+/* When a member has what it waits for, split into hops and bytes along the way that took
+ * longest. */
 struct moment {
     double hops_ps, bytes_ps;
 };

@@ -1,6 +1,6 @@
 /*
- * Bucket and Swing over sizes, against times worked out by hand from their formulas; the engine runs
- * what is small enough, the forms stand for the rest.
+ * Bucket and Swing over sizes, against times worked out by hand from their formulas; the engine
+ * runs what is small enough, the forms stand for the rest.
  */
 #include <math.h>
 
@@ -127,7 +127,8 @@ static double congestion(const char *spec, enum coll_algorithm algorithm, double
 
 START_TEST(congestion_of_swing_and_doubling)
 {
-    /* Swing on 2d colours over 2d ports; recursive halving and doubling is one collective, over one */
+    /* Swing on 2d colours over 2d ports; recursive halving and doubling is one collective, over
+     * one */
     static const struct {
         const char *spec;
         uint32_t axes;

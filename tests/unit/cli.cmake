@@ -1,0 +1,1 @@
+podsim_unit_test(cli_validate_test cli)
