@@ -35,7 +35,8 @@ static const struct cli_option options[] = {
     {"to", "RANK", "send: who receives"},
     {"chunks", "N", "of pipelined algorithms (default: chosen)"},
     {"engine", "NAME", "flow (max-min fair fluids) or bound (default: flow)"},
-    {"symmetry", "on|off", "accepted; results never depend on it"},
+    {"symmetry", "on|off",
+     "run one chip for all that do the same; the result is the\nsame to the bit (default: on)"},
     {"launch-overhead", "TIME", "fixed cost of starting (default: the chip's)"},
     {"send-overhead", "TIME", "before each message's first byte (default: 0)"},
     {"pairs", "FILE",
@@ -93,7 +94,8 @@ static const struct cli_command command = {
 struct request {
     const char *spec, *bytes_text, *messages_path, *link_stats_path, *stats_path;
     struct collective_question question;
-    int op; /* -1: not given */
+    int op;       /* -1: not given */
+    int symmetry; /* 0: on, 1: off */
     enum cli_format format;
     struct topo_options topology;
     sim_ps launch_overhead_ps; /* -1: the chip's */
@@ -163,7 +165,6 @@ static enum sim_status take(void *request, int option, const char *value, struct
 {
     struct request *q = request;
     static const char *const on_off[] = {"on", "off", NULL};
-    int ignored;
     switch (option) {
     case CLI_OPERAND:
         return sim_error_set(err, SIM_EUSAGE, "unexpected argument \"%s\"", value);
@@ -181,7 +182,7 @@ static enum sim_status take(void *request, int option, const char *value, struct
     case OPT_ENGINE:
         return parse_engine(value, q, err);
     case OPT_SYMMETRY:
-        return cli_choice("--symmetry", value, on_off, err, &ignored);
+        return cli_choice("--symmetry", value, on_off, err, &q->symmetry);
     case OPT_LAUNCH:
         return cli_option_error("launch-overhead",
                                 sim_time_parse(value, err, &q->launch_overhead_ps), err);
@@ -344,7 +345,8 @@ static enum sim_status run_rows(const struct request *q, struct collective_plan 
                                 struct sim_error *err)
 {
     struct net_options net = {.send_overhead_ps = q->send_overhead_ps,
-                              .entry_overhead_ps = launch_overhead_ps(q, p->topology)};
+                              .entry_overhead_ps = launch_overhead_ps(q, p->topology),
+                              .is_unreduced = q->symmetry == 1};
     struct collective_outputs outputs = {0};
     if (f->messages != NULL) outputs.messages = sim_output_file(f->messages);
     if (f->link_stats != NULL) outputs.link_stats = sim_output_file(f->link_stats);

@@ -134,6 +134,7 @@ static enum sim_status run_flow(const topo *t, const struct net_options *options
         totals->solves += stats.solves;
         totals->levels += stats.levels;
         totals->instants += stats.instants;
+        totals->classes += stats.classes;
     }
     net_link_stats_release(&links);
     sim_free(log.message);

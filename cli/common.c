@@ -110,7 +110,7 @@ void cli_stats_write(const struct net_run_stats *stats, double wall_s, double cp
                   {"solves", stats->solves},
                   {"levels", stats->levels},
                   {"instants", stats->instants},
-                  {"classes", 0},
+                  {"classes", stats->classes},
                   {"ranks", net_mpi_ranks()},
                   {"peak_rss_bytes", sim_memory_peak_bytes()}};
     sim_json_object_begin(json);

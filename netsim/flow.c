@@ -57,7 +57,6 @@ struct link {
 };
 
 struct net_flow_engine {
-    const topo *topology;
     net_calendar *calendar;
     uint32_t timer_kind;
     struct link *link; /* [links] */
@@ -83,17 +82,16 @@ struct net_flow_engine {
     bool is_past_end; /* some end lies beyond SIM_PS_MAX */
 };
 
-net_flow_engine *net_flow_engine_create(const topo *t, net_calendar *calendar, uint32_t timer_kind)
+net_flow_engine *net_flow_engine_create(uint32_t links, const struct net_flow_link *link,
+                                        net_calendar *calendar, uint32_t timer_kind)
 {
     net_flow_engine *e = SIM_NEW(net_flow_engine, 1);
-    e->topology = t;
     e->calendar = calendar;
     e->timer_kind = timer_kind;
-    e->link = SIM_NEW(struct link, topo_links(t));
-    for (topo_link_id l = 0; l < topo_links(t); l++)
-        e->link[l] = (struct link){.capacity = topo_link_rate(t, l),
-                                   .latency_ps = topo_link_latency_ps(t, l),
-                                   .head = NONE};
+    e->link = SIM_NEW(struct link, links);
+    for (uint32_t l = 0; l < links; l++)
+        e->link[l] = (struct link){
+            .capacity = link[l].bytes_per_s, .latency_ps = link[l].latency_ps, .head = NONE};
     return e;
 }
 
@@ -215,6 +213,11 @@ void net_flow_start(net_flow_engine *e, sim_ps now, double bytes, const topo_lin
         mark_dirty(e, link[i]);
 }
 
+uint32_t net_flow_owner(const net_flow_engine *e, net_flow_id flow)
+{
+    return e->flow[flow].owner;
+}
+
 uint32_t net_flow_end(net_flow_engine *e, sim_ps now, net_flow_id id, sim_ps *latency_ps)
 {
     struct flow *f = &e->flow[id];
@@ -315,13 +318,10 @@ bool net_flow_settle(net_flow_engine *e, sim_ps now)
 
 /* ---- statistics ---- */
 
-void net_flow_link_stats(const net_flow_engine *e, struct net_link_stats *stats)
+void net_flow_link_stats(const net_flow_engine *e, uint32_t link, double *bytes, sim_ps *busy_ps)
 {
-    assert(stats->count == topo_links(e->topology));
-    for (topo_link_id l = 0; l < stats->count; l++) {
-        stats->bytes[l] = (double)e->link[l].byte_units / BYTE_UNITS;
-        stats->busy_ps[l] = e->link[l].busy_ps;
-    }
+    *bytes = (double)e->link[link].byte_units / BYTE_UNITS;
+    *busy_ps = e->link[link].busy_ps;
 }
 
 void net_flow_counts(const net_flow_engine *e, uint64_t *flows, uint64_t *solves, uint64_t *levels)

@@ -15,8 +15,14 @@
 typedef struct net_flow_engine net_flow_engine;
 typedef uint32_t net_flow_id;
 
+struct net_flow_link {
+    double bytes_per_s;
+    sim_ps latency_ps;
+};
+
 /** Ends of flows come out of `calendar` as timers of this kind, with the flow as payload. */
-net_flow_engine *net_flow_engine_create(const topo *t, net_calendar *calendar, uint32_t timer_kind);
+net_flow_engine *net_flow_engine_create(uint32_t links, const struct net_flow_link *link,
+                                        net_calendar *calendar, uint32_t timer_kind);
 void net_flow_engine_destroy(net_flow_engine *e);
 
 /**
@@ -25,14 +31,16 @@ void net_flow_engine_destroy(net_flow_engine *e);
  */
 void net_flow_start(net_flow_engine *e, sim_ps now, double bytes, const topo_link_id *link,
                     uint32_t hops, uint32_t owner);
+/** Whose flow it is. */
+uint32_t net_flow_owner(const net_flow_engine *e, net_flow_id flow);
 /** A flow's timer has come: it leaves the network. Returns its owner and its path's latency. */
 uint32_t net_flow_end(net_flow_engine *e, sim_ps now, net_flow_id flow, sim_ps *latency_ps);
 /** All starts and ends of this instant are in: share the links anew. False: an end lies past the
  * end of time. */
 bool net_flow_settle(net_flow_engine *e, sim_ps now);
 
-/** Totals so far into `stats` (initialised for the same topology). */
-void net_flow_link_stats(const net_flow_engine *e, struct net_link_stats *stats);
+/** What a link has carried so far, and for how long. */
+void net_flow_link_stats(const net_flow_engine *e, uint32_t link, double *bytes, sim_ps *busy_ps);
 void net_flow_counts(const net_flow_engine *e, uint64_t *flows, uint64_t *solves, uint64_t *levels);
 
 #endif

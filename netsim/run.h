@@ -15,12 +15,14 @@ struct net_options {
     sim_ps entry_overhead_ps;  /* every chip enters the root schedule this late */
     sim_ps launch_overhead_ps; /* a chip enters a called schedule this much after it could */
     sim_ps send_overhead_ps;   /* between a send's start and its first byte */
+    bool is_unreduced;         /* run every chip, though symmetry would give the same bits */
 };
 
 /** Told what happens, in time order; any may be NULL. Chips and operations are those of the root
- * schedule. */
+ * schedule. What a class of chips does is told for each of them. */
 struct net_observer {
     void *context;
+    bool wants_classes; /* on_op only: told for one chip of each class */
     /** A message arrived: all of [src, dst, bytes, start, end]. */
     void (*on_message)(void *context, topo_chip_id src, topo_chip_id dst, double bytes,
                        sim_ps start_ps, sim_ps end_ps);
@@ -33,6 +35,7 @@ struct net_observer {
 /** How the simulator itself did; not part of the result. */
 struct net_run_stats {
     uint64_t events, messages, flows, solves, levels, instants;
+    uint64_t classes; /* chips that were run for all others; see symmetry.h */
 };
 
 /** The finish, and what the chain of operations that led to it was made of. */

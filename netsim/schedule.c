@@ -368,6 +368,22 @@ const struct net_chunk *net_schedule_chunk(const net_schedule *s, uint32_t chunk
     return &s->chunk[chunk];
 }
 
+uint32_t net_schedule_peers(const net_schedule *s)
+{
+    return s->peer_count;
+}
+
+uint32_t net_schedule_guards(const net_schedule *s)
+{
+    return s->guard_count;
+}
+
+const struct net_guard *net_schedule_guard(const net_schedule *s, uint32_t guard)
+{
+    assert(guard < s->guard_count);
+    return &s->guard[guard];
+}
+
 uint32_t net_schedule_space_axes(const net_schedule *s)
 {
     return s->position_of_rank != NULL ? 1 : s->group.factor_count;
@@ -457,15 +473,4 @@ topo_chip_id net_peer_of(const net_schedule *s, topo_chip_id chip, uint32_t peer
     }
     assert(false);
     return 0;
-}
-
-uint64_t net_schedule_state_bytes(const net_schedule *s)
-{
-    uint64_t chips = topo_chips(s->topology);
-    if (s->program_of_rank == NULL)
-        return s->program_count == 0 ? 0 : chips * s->program[0].view.op_count;
-    uint64_t groups = chips / s->group.size, bytes = 0;
-    for (uint32_t r = 0; r < s->group.size; r++)
-        bytes += groups * s->program[s->program_of_rank[r]].view.op_count;
-    return bytes;
 }

@@ -158,6 +158,9 @@ uint32_t net_schedule_programs(const net_schedule *s);
 const struct net_program *net_schedule_program(const net_schedule *s, uint32_t program);
 const struct net_peer *net_schedule_peer(const net_schedule *s, uint32_t peer);
 const struct net_chunk *net_schedule_chunk(const net_schedule *s, uint32_t chunk);
+uint32_t net_schedule_peers(const net_schedule *s);
+uint32_t net_schedule_guards(const net_schedule *s);
+const struct net_guard *net_schedule_guard(const net_schedule *s, uint32_t guard);
 uint32_t net_schedule_space_axes(const net_schedule *s);
 uint32_t net_schedule_space_extent(const net_schedule *s, uint32_t axis);
 /** Calls in any of its programs: ids 0 .. count-1. */
@@ -174,8 +177,5 @@ uint32_t net_place(const net_schedule *s, topo_chip_id chip);
 uint32_t net_space_digit(const net_schedule *s, topo_chip_id chip, uint32_t axis);
 bool net_op_exists(const net_schedule *s, topo_chip_id chip, const struct net_op *op);
 topo_chip_id net_peer_of(const net_schedule *s, topo_chip_id chip, uint32_t peer);
-
-/** Bytes of state that running it takes per live instance: one byte per chip and operation. */
-uint64_t net_schedule_state_bytes(const net_schedule *s);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/quantity.h"
+#include "topo/route.h"
 #include "topo/topo_internal.h"
 
 const char *const topo_link_kind_names[] = {"copper", "optical", "switch", "dcn"};
@@ -204,6 +205,28 @@ topo_chip_id topo_chip_at(const topo *t, const uint32_t coord[TOPO_AXES_MAX])
         chip = chip * t->grid.size[a] + coord[a];
     }
     return chip;
+}
+
+static bool is_same_link(const topo *t, topo_link_id a, topo_link_id b)
+{
+    if (a == TOPO_NONE || b == TOPO_NONE) return a == b;
+    return t->link_rate[a] == t->link_rate[b] && t->link_latency_ps[a] == t->link_latency_ps[b];
+}
+
+bool topo_is_translation(const topo *t, uint32_t axis, uint32_t step)
+{
+    assert(axis < t->grid.axes && step > 0);
+    if (t->ports == 0 || t->is_failed != NULL || t->base_routing != NULL) return false;
+    if (!topo_axis_is_closed(t, axis)) return false;
+    if (topo_is_uniform(t)) return true;
+    int32_t hops[TOPO_AXES_MAX] = {0};
+    hops[axis] = (int32_t)step;
+    for (topo_chip_id c = 0; c < t->chips; c++) {
+        topo_chip_id to = topo_translate(t, c, hops);
+        for (uint32_t p = 0; p < t->ports; p++)
+            if (!is_same_link(t, topo_port_link(t, c, p), topo_port_link(t, to, p))) return false;
+    }
+    return true;
 }
 
 bool topo_chip_is_failed(const topo *t, topo_chip_id chip)

@@ -98,6 +98,11 @@ bool topo_has_ports(const topo *t);
 uint32_t topo_coord(const topo *t, topo_chip_id chip, uint32_t axis);
 topo_chip_id topo_chip_at(const topo *t, const uint32_t coord[TOPO_AXES_MAX]);
 
+/** Does moving every chip by `step` (0 < step) along an axis map links to links of equal rate and
+ * latency, and routes to routes? Only where routes depend on offsets alone: healthy tori with their
+ * own routing, along axes that close. */
+bool topo_is_translation(const topo *t, uint32_t axis, uint32_t step);
+
 /** Has the chip failed? Failed chips keep their ids and have no links. */
 bool topo_chip_is_failed(const topo *t, topo_chip_id chip);
 uint32_t topo_failed_chips(const topo *t);

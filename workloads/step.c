@@ -188,8 +188,12 @@ static enum sim_status simulate(const struct wl_graph *g, const struct wl_step_o
     struct books books;
     books_init(&books, g, watcher);
     net_link_stats_init(&step->links, g->study->topology);
-    const struct net_options options = {.launch_overhead_ps = g->study->launch_overhead_ps};
-    const struct net_observer observer = {.context = &books, .on_op = on_op};
+    const struct net_options options = {.launch_overhead_ps = g->study->launch_overhead_ps,
+                                        .is_unreduced = g->study->is_unreduced};
+    /* one chip of a class is enough, the lowest, unless another is watched */
+    bool is_any = watcher == NULL || watcher->chip == 0;
+    const struct net_observer observer = {
+        .context = &books, .wants_classes = is_any, .on_op = on_op};
     struct net_result result;
     enum sim_status status =
         net_run(g->schedule, &options, &observer, err, &result, &step->links, &step->stats);

@@ -19,6 +19,7 @@ const char *const wl_optimizer_names[] = {"adamw", "sgd", NULL};
 const char *const wl_engine_names[] = {"flow", "bound", NULL};
 
 static const char *const tie_names[] = {"split", "positive", "negative", NULL};
+static const char *const symmetry_names[] = {"on", "off", NULL};
 static const char *const repair_names[] = {"none", "spare", NULL};
 static const char *const gradient_names[] = {"fp32", "bf16", NULL};
 static const char *const attention_names[] = {"causal", "full", NULL};
@@ -46,7 +47,7 @@ struct chip_fields {
 struct network_fields {
     double link;
     sim_ps hop_latency, launch_overhead;
-    int engine, tie, repair;
+    int engine, tie, repair, symmetry;
     const char *routing, *fail, *fail_random;
 };
 struct sharding_fields {
@@ -107,6 +108,7 @@ static const struct sim_field network_table[] = {
     FIELD("fail", TEXT, network.fail),
     FIELD("fail_random", TEXT, network.fail_random),
     CHOICE("repair", network.repair, repair_names),
+    CHOICE("symmetry", network.symmetry, symmetry_names),
     {.key = NULL},
 };
 static const struct sim_field system_table[] = {
@@ -291,6 +293,7 @@ static enum sim_status read_system(const struct study_fields *f, const struct si
     study->launch_overhead_ps =
         f->network.launch_overhead >= 0 ? f->network.launch_overhead : chip->launch_overhead_ps;
     study->engine = (enum wl_engine)f->network.engine;
+    study->is_unreduced = f->network.symmetry == 1;
     return SIM_OK;
 }
 

@@ -58,6 +58,7 @@ struct wl_study {
     bool has_override;         /* some chip value is the study's, not the preset's */
     bool has_own_efficiencies; /* some efficiency is */
     sim_ps launch_overhead_ps;
+    bool is_unreduced; /* every chip is run, whatever symmetry allows */
     enum wl_engine engine;
     struct wl_model model;
     uint64_t batch, sequence;

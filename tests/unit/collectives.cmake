@@ -1,6 +1,7 @@
 podsim_unit_test(coll_check_test collectives)
 podsim_analytic_test(coll_forms_test collectives)
 podsim_analytic_test(coll_twisted_test collectives)
+podsim_property_test(net_symmetry_test collectives)
 podsim_analytic_test(coll_fault_test collectives)
 podsim_analytic_test(coll_crossings_test collectives)
 podsim_analytic_test(coll_fabric_test collectives)

@@ -1,0 +1,267 @@
+/*
+ * Symmetry on and off give the same bits: time, what the critical path is made of, bytes and busy
+ * time of every link. Random collectives, one to three at a time with computing between, on random
+ * tori, meshes, twisted and faulty ones. The loop index is the seed.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "collectives/choice.h"
+#include "netsim/run.h"
+#include "netsim/symmetry.h"
+#include "tests/support.h"
+
+#define CASES 1200
+#define MOST  3 /* collectives at once */
+
+static const char *const specs[] = {"torus:4x4",
+                                    "torus:6",
+                                    "torus:3x5",
+                                    "torus:4x4x2",
+                                    "torus:2x3x4",
+                                    "mesh:4x3",
+                                    "v6e:4x4",
+                                    "v6e:4x8",
+                                    "torus:4x8,twisted",
+                                    "v4:4x4x8,twisted",
+                                    "torus:2x2x4,twisted",
+                                    "v4:4x4x8,optical=1.7us",
+                                    "v5p:8x4x4,optical=2us",
+                                    "torus:8x2",
+                                    "torus:5x5",
+                                    "torus:4x4x4",
+                                    "ring:7",
+                                    "full:5",
+                                    "switch:6",
+                                    "torus:3x3*2,dcn=3GB/s",
+                                    "torus:6x6",
+                                    "v4:4x4x8"};
+static const char *const latencies[] = {"0", "1us", "333ns", "7ps", NULL, NULL};
+static const char *const faults[] = {
+    "links=1,seed=3", "chips=1,seed=5", "links=2,seed=9", NULL, NULL, NULL, NULL, NULL};
+
+static uint32_t pick(struct sim_rng *rng, uint32_t count)
+{
+    return (uint32_t)sim_rng_below(rng, count);
+}
+
+static topo *random_topology(struct sim_rng *rng)
+{
+    char spec[80];
+    const char *base = specs[pick(rng, sizeof specs / sizeof specs[0])];
+    const char *latency = latencies[pick(rng, sizeof latencies / sizeof latencies[0])];
+    const char *random = faults[pick(rng, sizeof faults / sizeof faults[0])];
+    bool has_options = strchr(base, ',') != NULL;
+    snprintf(spec, sizeof spec, "%s%s%s", base, latency != NULL && !has_options ? ",latency=" : "",
+             latency != NULL && !has_options ? latency : "");
+    struct sim_error err = {0};
+    topo *t = NULL;
+    if (topo_with(spec, "", random, NULL, &err, &t) != SIM_OK) t = topo_or_fail(spec);
+    return t;
+}
+
+/* All axes, or one or two of them, whole or split. */
+static struct topo_group random_group(struct sim_rng *rng, const topo *t)
+{
+    struct topo_group group = {.size = 1};
+    struct sim_error err = {0};
+    if (topo_failed_chips(t) > 0 || pick(rng, 3) == 0) return topo_group_all(t);
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t axis = pick(rng, topo_axes(t)), size = topo_axis_size(t, axis);
+        struct topo_factor f = {.axis = (uint8_t)axis, .stride = 1, .extent = size};
+        if (size % 2 == 0 && pick(rng, 2) == 0) f.extent = size / 2;
+        if (size % 2 == 0 && f.extent < size && pick(rng, 2) == 0) f.stride = 2;
+        if (topo_group_add(t, &group, f, &err) != SIM_OK) break;
+    }
+    return group;
+}
+
+static net_schedule *random_collective(struct sim_rng *rng, const topo *t)
+{
+    static const double sizes[] = {0, 1, 1000, 65536, 1e6, 3e7};
+    struct coll_spec c;
+    struct sim_error err = {0};
+    net_schedule *s = NULL;
+    do {
+        c = (struct coll_spec){.op = (enum coll_op)pick(rng, COLL_PERMUTE + 1),
+                               .algorithm = (enum coll_algorithm)pick(rng, COLL_ALGORITHMS),
+                               .group = random_group(rng, t),
+                               .bytes = sizes[pick(rng, 6)],
+                               .is_one_group = pick(rng, 8) == 0};
+    } while (coll_accept(t, &c, &err) != SIM_OK ||
+             (c.algorithm == COLL_PHASED && c.group.size > 32));
+    ck_assert_msg(coll_build(t, &c, &err, &s) == SIM_OK, "%s", err.text);
+    return s;
+}
+
+/* A root that computes and calls: everybody the same, or only some chips at a time. */
+static net_schedule *random_root(struct sim_rng *rng, const topo *t, net_schedule *const *callee,
+                                 uint32_t count)
+{
+    struct topo_group all = topo_group_all(t);
+    net_schedule *s = net_schedule_create(t, &all);
+    uint32_t programs = pick(rng, 4) == 0 ? 2 : 1;
+    uint32_t *role = calloc(all.size, sizeof *role);
+    ck_assert_ptr_nonnull(role);
+    sim_ps work[MOST];
+    for (uint32_t i = 0; i < count; i++)
+        work[i] = (sim_ps)pick(rng, 3) * 500000;
+    for (uint32_t p = 0; p < programs; p++) {
+        net_schedule_add_program(s);
+        net_op_id last = NET_NONE;
+        bool is_serial = pick(rng, 2) == 0;
+        for (uint32_t i = 0; i < count; i++) {
+            struct net_op compute = {.kind = NET_OP_COMPUTE, .guard = NET_NONE, .chunk = NET_NONE};
+            compute.duration_ps = work[i] + (sim_ps)p * 1000;
+            net_op_id id = net_op_add(s, p, compute);
+            net_op_after(s, p, id, is_serial ? last : NET_NONE);
+            struct net_op call = {.kind = NET_OP_CALL,
+                                  .guard = NET_NONE,
+                                  .chunk = NET_NONE,
+                                  .callee = callee[i],
+                                  .call_id = i};
+            last = net_op_add(s, p, call);
+            net_op_after(s, p, last, id);
+        }
+    }
+    for (uint32_t r = 0; r < all.size; r++)
+        role[r] = programs == 1 ? 0 : r % 2;
+    net_schedule_set_roles(s, role);
+    free(role);
+    net_schedule_seal(s);
+    return s;
+}
+
+struct outcome {
+    struct net_result result;
+    struct net_run_stats stats;
+    struct net_link_stats links;
+};
+
+static struct outcome run(const net_schedule *s, bool is_unreduced)
+{
+    struct outcome o;
+    struct sim_error err = {0};
+    const struct net_options options = {
+        .launch_overhead_ps = 1300, .send_overhead_ps = 70, .is_unreduced = is_unreduced};
+    net_link_stats_init(&o.links, net_schedule_topo(s));
+    ck_assert_msg(net_run(s, &options, NULL, &err, &o.result, &o.links, &o.stats) == SIM_OK, "%s",
+                  err.text);
+    return o;
+}
+
+/* One random case, owned. */
+struct random_case {
+    topo *t;
+    uint32_t count;
+    net_schedule *callee[MOST], *root;
+};
+
+static struct random_case make_case(int seed)
+{
+    struct sim_rng rng;
+    sim_rng_init(&rng, 2026, (uint64_t)seed);
+    struct random_case c = {.t = random_topology(&rng)};
+    c.count = topo_chips(c.t) > 64 ? 1 : 1 + pick(&rng, MOST);
+    for (uint32_t i = 0; i < c.count; i++)
+        c.callee[i] = random_collective(&rng, c.t);
+    c.root = random_root(&rng, c.t, c.callee, c.count);
+    return c;
+}
+
+static void release_case(struct random_case *c)
+{
+    net_schedule_destroy(c->root);
+    for (uint32_t i = 0; i < c->count; i++)
+        net_schedule_destroy(c->callee[i]);
+    topo_destroy(c->t);
+}
+
+START_TEST(on_and_off_are_the_same_bits)
+{
+    struct random_case c = make_case(_i);
+    struct outcome on = run(c.root, false), off = run(c.root, true);
+    const char *spec = topo_spec(c.t);
+    ck_assert_msg(on.result.time_ps == off.result.time_ps, "case %d, %s: %lld on, %lld off", _i,
+                  spec, (long long)on.result.time_ps, (long long)off.result.time_ps);
+    ck_assert_msg(memcmp(&on.result, &off.result, sizeof on.result) == 0, "case %d, %s: path", _i,
+                  spec);
+    ck_assert_uint_eq(off.stats.classes, topo_chips(c.t));
+    for (topo_link_id l = 0; l < topo_links(c.t); l++) {
+        ck_assert_msg(on.links.bytes[l] == off.links.bytes[l], "case %d, %s: link %u: %g, %g", _i,
+                      spec, l, on.links.bytes[l], off.links.bytes[l]);
+        ck_assert_msg(on.links.busy_ps[l] == off.links.busy_ps[l], "case %d, %s: link %u", _i, spec,
+                      l);
+    }
+    net_link_stats_release(&on.links);
+    net_link_stats_release(&off.links);
+    release_case(&c);
+}
+END_TEST
+
+START_TEST(many_of_the_cases_are_reduced)
+{
+    int reduced = 0;
+    for (int i = 0; i < 300; i++) {
+        struct random_case c = make_case(i);
+        struct net_symmetry s = net_symmetry_find(c.root, true);
+        reduced += s.is_reduced;
+        net_symmetry_release(&s);
+        release_case(&c);
+    }
+    ck_assert_int_ge(reduced, 60);
+}
+END_TEST
+
+/* Classes by hand. */
+START_TEST(classes_are_as_few_as_they_can_be)
+{
+    static const struct {
+        const char *spec, *axes, *fail;
+        enum coll_op op;
+        enum coll_algorithm algorithm;
+        uint64_t classes;
+    } cases[] = {
+        {"torus:8x8", "xy", "", COLL_ALL_REDUCE, COLL_BUCKET, 1},
+        {"torus:8x8", "x", "", COLL_ALL_REDUCE, COLL_RING, 1},
+        {"torus:8x8", "x4", "", COLL_ALL_TO_ALL, COLL_DIRECT, 4}, /* a place in the group of 4 */
+        {"torus:8x8", "xy", "", COLL_ALL_TO_ALL, COLL_DIRECT, 1},
+        {"torus:8x8", "xy", "", COLL_ALL_REDUCE, COLL_SWING, 4}, /* odd and even, both axes */
+        {"mesh:4x8", "xy", "", COLL_ALL_REDUCE, COLL_BUCKET, 32},
+        {"v6e:8x16", "xy", "", COLL_ALL_REDUCE, COLL_BUCKET, 8}, /* x is a line */
+        {"torus:8x8", "xy", "link:0,0:+x", COLL_ALL_REDUCE, COLL_BUCKET, 64},
+        {"v4:8x8x8,optical=2us", "xyz", "", COLL_ALL_REDUCE, COLL_BUCKET, 64}, /* a cube */
+        /* digits go round x and y without the twist, so only moves along z commute */
+        {"v4:4x4x8,twisted", "xyz", "", COLL_ALL_TO_ALL, COLL_DIRECT, 16}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        topo *t = topo_with_or_fail(cases[i].spec, cases[i].fail, NULL);
+        struct sim_error err = {0};
+        net_schedule *s;
+        struct coll_spec c = {.op = cases[i].op,
+                              .algorithm = cases[i].algorithm,
+                              .group = group_or_fail(t, cases[i].axes),
+                              .bytes = 1e6};
+        ck_assert_int_eq(coll_build(t, &c, &err, &s), SIM_OK);
+        struct outcome o = run(s, false);
+        ck_assert_msg(o.stats.classes == cases[i].classes, "%s %s %s: %llu classes", cases[i].spec,
+                      cases[i].axes, coll_algorithm_names[c.algorithm],
+                      (unsigned long long)o.stats.classes);
+        net_link_stats_release(&o.links);
+        net_schedule_destroy(s);
+        topo_destroy(t);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {classes_are_as_few_as_they_can_be, many_of_the_cases_are_reduced};
+    Suite *suite = SUITE_OF("net_symmetry", tests);
+    TCase *loops = tcase_create("random");
+    tcase_set_timeout(loops, 120);
+    tcase_add_loop_test(loops, on_and_off_are_the_same_bits, 0, CASES);
+    suite_add_tcase(suite, loops);
+    return run_suite(suite);
+}
