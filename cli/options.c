@@ -115,7 +115,7 @@ enum sim_status cli_args_read(const struct cli_command *command, int argc, char 
 enum sim_status cli_choice(const char *name, const char *value, const char *const *choices,
                            struct sim_error *err, int *out)
 {
-    char list[256] = "";
+    char list[384] = "";
     size_t at = 0;
     for (int i = 0; choices[i] != NULL; i++) {
         if (strcmp(value, choices[i]) == 0) {

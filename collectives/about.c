@@ -49,6 +49,9 @@ static const struct coll_about about[COLL_ALGORITHMS] = {
     [COLL_HIERARCHICAL] = {"inside slices, between them, inside again",
                            "2 T(bucket) + 2(m-1) a' + 2(m-1)/m V/(n W'), m slices",
                            "a group over several slices", "Cho et al. 2019"},
+    [COLL_HAMILTONIAN] = {"short rings on c cycles past all chips that share no cable",
+                          "2 floor(n/2) a + (n-1)/n V/(cW), c = d on a torus",
+                          "all of a torus or mesh", "Bermond et al. 1989"},
     [COLL_PHASED] = {"all-to-all axis by axis, d colours, storing in between",
                      "about d floor(k/2) a + V k/(8W)", "", "Suh & Shin 2001"},
 };

@@ -17,6 +17,8 @@ bool coll_is_candidate(const topo *t, const struct coll_spec *spec)
     if (spec->algorithm != COLL_HIERARCHICAL && coll_can(t, &levels)) return false;
     bool is_only = spec->op == COLL_ALL_TO_ALL || spec->op == COLL_PERMUTE || spec->op == COLL_SEND;
     bool is_small = spec->group.size <= COLL_DIRECT_CHOICE_MAX;
+    if (spec->algorithm == COLL_HAMILTONIAN && spec->group.size > COLL_HAMILTONIAN_CHOICE_MAX)
+        return false; /* before its cycles are looked for */
     return coll_can(t, spec) && (spec->algorithm != COLL_DIRECT || is_only || is_small);
 }
 
@@ -69,6 +71,8 @@ uint32_t coll_switch_points(const topo *t, const struct coll_spec *spec,
 {
     enum { DOUBLINGS = 34 }; /* 16 GiB */
     struct coll_spec probe = *spec;
+    probe.algorithm = COLL_HAMILTONIAN;
+    bool is_rival = coll_is_candidate(t, &probe);
     uint32_t count = 0;
     for (int i = 0; i <= DOUBLINGS && count < COLL_SWITCHES_MAX; i++) {
         double low = probe.bytes = (double)(UINT64_C(1) << i) / 2;
@@ -78,7 +82,8 @@ uint32_t coll_switch_points(const topo *t, const struct coll_spec *spec,
         double from = probe.bytes;
         if (count > 0) from = bisect(t, &probe, low, from, out[count - 1].algorithm);
         out[count++] = (struct coll_switch){from, choice};
-        if (choice == COLL_BUCKET_ALL) break; /* nothing does better with larger ones */
+        /* nothing does better with larger ones */
+        if (choice == COLL_HAMILTONIAN || (choice == COLL_BUCKET_ALL && !is_rival)) break;
     }
     return count;
 }

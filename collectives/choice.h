@@ -8,6 +8,8 @@
 
 /** Largest group for which the direct algorithm is considered where there is another. */
 #define COLL_DIRECT_CHOICE_MAX 256
+/** Largest group for which Hamiltonian rings are considered: simulating them takes n^2 messages. */
+#define COLL_HAMILTONIAN_CHOICE_MAX 1024
 
 /** Would coll_choose() consider the spec's algorithm? */
 bool coll_is_candidate(const topo *t, const struct coll_spec *spec);

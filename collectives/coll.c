@@ -31,6 +31,7 @@ const char *const coll_algorithm_names[COLL_ALGORITHMS + 1] = {"ring",
                                                                "swing",
                                                                "swing-latency",
                                                                "hierarchical",
+                                                               "hamiltonian",
                                                                "phased",
                                                                NULL};
 
@@ -49,6 +50,7 @@ static const struct {
     cost_fn cost;
     obstacle_fn obstacle; /* NULL: none but failed chips, where `takes_holes` is not set */
     bool takes_holes;
+    bool takes_twists; /* an exact form stays so where axes close with a twist */
 } algorithms[COLL_ALGORITHMS] = {
     [COLL_RING] = {SHARDED, coll_ring_build, coll_ring_cost},
     [COLL_BIDIRECTIONAL_RING] = {SHARDED, coll_ring_build, coll_ring_cost},
@@ -72,6 +74,8 @@ static const struct {
     [COLL_SWING_LATENCY] = {OP(ALL_REDUCE), coll_swing_build, coll_swing_cost, coll_swing_obstacle},
     [COLL_HIERARCHICAL] = {SHARDED, coll_hierarchy_build, coll_hierarchy_cost,
                            coll_hierarchy_obstacle},
+    [COLL_HAMILTONIAN] = {SHARDED, coll_hamiltonian_build, coll_hamiltonian_cost,
+                          coll_hamiltonian_obstacle, true, true},
     [COLL_DIRECT] = {SHARDED | OP(ALL_TO_ALL) | OP(PERMUTE) | OP(SEND), coll_direct_build,
                      coll_direct_cost},
     [COLL_PHASED] = {OP(ALL_TO_ALL), coll_phased_build, coll_phased_cost},
@@ -191,11 +195,10 @@ static bool is_full(const topo *t)
     return true;
 }
 
-/* A torus, mesh or full mesh of equal links, where axes close onto themselves if at all. */
+/* A torus, mesh or full mesh of equal links. */
 static bool is_plain(const topo *t)
 {
-    return (topo_has_ports(t) || is_full(t)) && !topo_is_twisted(t) && topo_is_uniform(t) &&
-           !topo_is_faulty(t);
+    return (topo_has_ports(t) || is_full(t)) && topo_is_uniform(t) && !topo_is_faulty(t);
 }
 
 struct coll_cost coll_closed_form(const topo *t, const struct coll_spec *spec)
@@ -207,7 +210,8 @@ struct coll_cost coll_closed_form(const topo *t, const struct coll_spec *spec)
     bool is_list = is_messages(spec->op) || spec->pairs != NULL;
     struct coll_cost cost =
         is_list ? coll_permute_cost(t, &trimmed) : algorithms[spec->algorithm].cost(t, &trimmed);
-    cost.is_exact = cost.is_exact && is_plain(t);
+    bool takes_twists = !is_list && algorithms[spec->algorithm].takes_twists;
+    cost.is_exact = cost.is_exact && is_plain(t) && (takes_twists || !topo_is_twisted(t));
     return cost;
 }
 

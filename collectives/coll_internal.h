@@ -22,6 +22,11 @@ struct topo_group coll_group_trimmed(const struct topo_group *group);
 struct coll_pass coll_pass_along(net_schedule *s, uint32_t factor, enum coll_pass_kind kind,
                                  int32_t direction);
 
+/** Peers along a line over the `count` ranks that take part; a line's ends and the other ranks
+ * point at themselves and are never asked. */
+void coll_line_peers(net_schedule *s, const uint32_t *rank_at, uint32_t count, bool is_cycle,
+                     uint32_t peer[2]);
+
 /** All of an operation for one lane: reduce-scatter backwards over `pass`, gather forwards. */
 void coll_lane_write(net_schedule *s, enum coll_op op, uint32_t part_begin, uint32_t part_count,
                      double bytes, uint32_t *next_tag, const struct coll_pass *pass,
@@ -58,6 +63,8 @@ net_schedule *coll_swing_build(const topo *t, const struct coll_spec *spec);
 struct coll_cost coll_swing_cost(const topo *t, const struct coll_spec *spec);
 net_schedule *coll_hierarchy_build(const topo *t, const struct coll_spec *spec);
 struct coll_cost coll_hierarchy_cost(const topo *t, const struct coll_spec *spec);
+net_schedule *coll_hamiltonian_build(const topo *t, const struct coll_spec *spec);
+struct coll_cost coll_hamiltonian_cost(const topo *t, const struct coll_spec *spec);
 net_schedule *coll_phased_build(const topo *t, const struct coll_spec *spec);
 struct coll_cost coll_phased_cost(const topo *t, const struct coll_spec *spec);
 
@@ -66,5 +73,6 @@ const char *coll_bucket_obstacle(const topo *t, const struct coll_spec *spec);
 const char *coll_bine_obstacle(const topo *t, const struct coll_spec *spec);
 const char *coll_swing_obstacle(const topo *t, const struct coll_spec *spec);
 const char *coll_hierarchy_obstacle(const topo *t, const struct coll_spec *spec);
+const char *coll_hamiltonian_obstacle(const topo *t, const struct coll_spec *spec);
 
 #endif

@@ -39,9 +39,10 @@ void coll_lane_init(struct coll_lane *lane, net_schedule *s, uint32_t part_begin
 }
 
 /* Bytes of one block: the lane's share, cut along every axis it does not span. */
-static double block_bytes(const struct coll_lane *lane)
+static double block_bytes(const struct coll_lane *lane, const struct way *w)
 {
     double bytes = lane->bytes;
+    if (w->pass->cycle != NULL) return bytes / w->extent;
     for (uint32_t i = 0; i < net_schedule_space_axes(lane->s); i++)
         if (!lane->is_whole[i]) bytes /= net_schedule_space_extent(lane->s, i);
     return bytes;
@@ -77,17 +78,38 @@ static uint32_t line_guard(const struct coll_lane *lane, const struct way *w, ui
     return net_guard_add(lane->s, w->pass->axis, k - 1 - high, k - 1 - low);
 }
 
+/* Of every member the shard `digit` places on along the cycle, in each of the parts. */
+static uint32_t add_cycle_chunk(net_schedule *s, const struct coll_cycle *cycle,
+                                const struct net_chunk *box, int32_t digit)
+{
+    if (!cycle->has_cells) return NET_NONE;
+    uint32_t n = cycle->length, parts = box->part_count;
+    uint32_t *begin = SIM_NEW(uint32_t, n + 1), *cell = SIM_NEW(uint32_t, (size_t)n * parts);
+    for (uint32_t place = 0; place < n; place++) {
+        int64_t at = ((int64_t)place + digit) % n;
+        uint32_t member = cycle->member_at[place], shard = cycle->member_at[at < 0 ? at + n : at];
+        begin[place + 1] = (place + 1) * parts;
+        for (uint32_t i = 0; i < parts; i++)
+            cell[member * parts + i] = (box->part_begin + i) * n + shard;
+    }
+    uint32_t chunk = net_chunk_list(s, n, begin, cell);
+    sim_free(begin);
+    sim_free(cell);
+    return chunk;
+}
+
 static uint32_t chunk_of(const struct coll_lane *lane, const struct way *w, uint32_t step,
                          int32_t digit)
 {
     struct net_chunk chunk = {.part_begin = lane->part_begin, .part_count = lane->part_count};
-    for (uint32_t i = 0; i < net_schedule_space_axes(lane->s); i++)
-        chunk.digit[i] = lane->is_whole[i] ? NET_DIGIT_ALL : 0;
-    chunk.digit[w->pass->axis] = digit;
     if (step == w->half_step) {
         chunk.part_count = 1;
         chunk.part_begin += w->direction < 0;
     }
+    if (w->pass->cycle != NULL) return add_cycle_chunk(lane->s, w->pass->cycle, &chunk, digit);
+    for (uint32_t i = 0; i < net_schedule_space_axes(lane->s); i++)
+        chunk.digit[i] = lane->is_whole[i] ? NET_DIGIT_ALL : 0;
+    chunk.digit[w->pass->axis] = digit;
     return net_chunk_add(lane->s, chunk);
 }
 
@@ -96,7 +118,7 @@ static void write_way(const struct coll_lane *lane, const struct way *w, net_op_
 {
     bool is_line = w->pass->kind == COLL_PASS_LINE;
     uint32_t to = w->pass->peer[w->direction < 0], from = w->pass->peer[w->direction > 0];
-    double bytes = block_bytes(lane);
+    double bytes = block_bytes(lane, w);
     net_op_id sent = NET_NONE, received = NET_NONE;
     for (uint32_t s = 0; s < w->steps; s++) {
         int32_t digit = sent_digit(w, s);
@@ -132,7 +154,8 @@ static void write_way(const struct coll_lane *lane, const struct way *w, net_op_
 
 static void write_pass(struct coll_lane *lane, const struct coll_pass *pass, bool is_reduce)
 {
-    uint32_t k = net_schedule_space_extent(lane->s, pass->axis);
+    uint32_t k =
+        pass->cycle != NULL ? pass->cycle->length : net_schedule_space_extent(lane->s, pass->axis);
     if (k == 1) {
         lane->is_whole[pass->axis] = !is_reduce;
         return;

@@ -28,11 +28,20 @@
 
 enum coll_pass_kind { COLL_PASS_RING, COLL_PASS_LINE, COLL_PASS_SHORT };
 
+/** A cycle of a lane's own past all members, for schedules whose lanes go different ways. Program 0
+ * is that of the members, and chunks are lists: shard i is member i's. */
+struct coll_cycle {
+    uint32_t length;           /* members */
+    const uint32_t *member_at; /* [length] in cycle order */
+    bool has_cells;            /* messages say what they carry */
+};
+
 struct coll_pass {
     enum coll_pass_kind kind;
-    uint32_t axis;     /* of the space */
-    int32_t direction; /* COLL_PASS_RING: +1 or -1 */
-    uint32_t peer[2];  /* the next chip in + and in - direction */
+    uint32_t axis;                  /* of the space */
+    const struct coll_cycle *cycle; /* the one axis there is, if so; else NULL */
+    int32_t direction;              /* COLL_PASS_RING: +1 or -1 */
+    uint32_t peer[2];               /* the next chip in + and in - direction */
 };
 
 /** Where a lane stands while its program is being written. */

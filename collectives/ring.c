@@ -26,15 +26,17 @@ static uint32_t *ring_order(const topo *t, const struct topo_group *group, bool 
     return rank_at;
 }
 
-/* Peers along a line over all ranks; a line's ends point at themselves and are never asked. */
-static void line_peers(net_schedule *s, const uint32_t *rank_at, bool is_cycle, uint32_t peer[2])
+void coll_line_peers(net_schedule *s, const uint32_t *rank_at, uint32_t count, bool is_cycle,
+                     uint32_t peer[2])
 {
     uint32_t n = net_schedule_group(s)->size;
     uint32_t *next = SIM_NEW(uint32_t, n), *previous = SIM_NEW(uint32_t, n);
-    for (uint32_t p = 0; p < n; p++) {
-        bool is_last = p + 1 == n, is_first = p == 0;
-        next[rank_at[p]] = is_last && !is_cycle ? rank_at[p] : rank_at[(p + 1) % n];
-        previous[rank_at[p]] = is_first && !is_cycle ? rank_at[p] : rank_at[(p + n - 1) % n];
+    for (uint32_t r = 0; r < n; r++)
+        next[r] = previous[r] = r;
+    for (uint32_t p = is_cycle ? 0 : 1; p < count; p++) {
+        uint32_t before = rank_at[(p + count - 1) % count];
+        next[before] = rank_at[p];
+        previous[rank_at[p]] = before;
     }
     peer[0] = net_peer_ranks(s, next);
     peer[1] = net_peer_ranks(s, previous);
@@ -52,7 +54,7 @@ static struct coll_pass ring_pass(const topo *t, net_schedule *s, bool *is_cycle
     struct coll_pass pass = {.axis = 0, .direction = 1};
     uint32_t *rank_at = ring_order(t, group, is_cycle);
     net_schedule_set_line(s, rank_at);
-    line_peers(s, rank_at, *is_cycle, pass.peer);
+    coll_line_peers(s, rank_at, group->size, *is_cycle, pass.peer);
     sim_free(rank_at);
     return pass;
 }

@@ -86,6 +86,7 @@ void topo_destroy(topo *t)
     sim_free(t->port_chip);
     sim_free(t->is_failed);
     topo_fault_table_destroy(t->fault_table);
+    topo_cycles_destroy(t->cycles);
     topo_route_table_destroy(t->route_table);
     for (uint32_t i = 0; i < t->factors; i++)
         topo_destroy(t->factor[i]);

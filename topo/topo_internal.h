@@ -46,7 +46,8 @@ struct topo {
     struct topo_route_table *route_table;    /* routes from a file; else NULL */
     uint64_t seed;                           /* of valiant's intermediates */
     struct topo_fault_table
-        *fault_table;  /* of the fault-tolerant routing; filled when first needed */
+        *fault_table;           /* of the fault-tolerant routing; filled when first needed */
+    struct topo_cycles *cycles; /* Hamiltonian ones, filled when first needed; NULL without ports */
     uint16_t *hops_to; /* [nodes * nodes] graph families: links of the shortest path from a to b */
 };
 
@@ -130,6 +131,10 @@ uint32_t topo_ecmp_distance(const topo *t, topo_chip_id src, topo_chip_id dst);
 SIM_MUST_CHECK enum sim_status topo_digraph_cycle(uint32_t nodes, uint64_t edges,
                                                   const uint32_t *ends, struct sim_error *err,
                                                   uint32_t *cycle, uint32_t *length);
+
+/* ---- Hamiltonian cycles ---- */
+
+void topo_cycles_destroy(struct topo_cycles *cycles);
 
 /* ---- other routings ---- */
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "topo/hamilton.h"
 #include "topo/topo_internal.h"
 
 static uint64_t count_links(const topo *t, uint64_t chips)
@@ -140,6 +141,7 @@ enum sim_status topo_ports_build(topo *t, topo_port_target target, const void *c
     t->ports = 2 * t->grid.axes;
     SIM_TRY(topo_reserve(t, chips, chips, count_links(t, chips), err));
     wire(t, target, context);
+    if (t->cycles == NULL) t->cycles = SIM_NEW(struct topo_cycles, 1);
     return SIM_OK;
 }
 
