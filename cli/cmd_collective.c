@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/progress.h"
 #include "base/quantity.h"
+#include "cli/algorithm_file.h"
 #include "cli/collective_plan.h"
 #include "cli/commands.h"
 #include "cli/common.h"
@@ -26,6 +27,9 @@ static const struct cli_option options[] = {
     {"algorithm", "LIST",
      "a name (podsim presets algorithms), auto (by closed form)\nor all that can (default: auto)"},
     {"tune", NULL, "simulate what auto chooses among; say what it would have lost"},
+    {"algorithm-file", "FILE", "run the algorithm of an MSCCL XML file instead"},
+    {"export-algorithm", "FILE",
+     "write the algorithm as MSCCL XML (one row, up to 64 chips a group)"},
     {"axes", "LIST",
      "axes of the groups, all groups at once: x,xy,x4y2\n(default: all axes, one group)"},
     {"one-group", NULL, "only the group of chip 0 runs"},
@@ -58,6 +62,8 @@ enum {
     OPT_BYTES,
     OPT_ALGORITHM,
     OPT_TUNE,
+    OPT_ALGORITHM_FILE,
+    OPT_EXPORT_ALGORITHM,
     OPT_AXES,
     OPT_ONE_GROUP,
     OPT_ROOT,
@@ -92,7 +98,8 @@ static const struct cli_command command = {
     options};
 
 struct request {
-    const char *spec, *bytes_text, *messages_path, *link_stats_path, *stats_path;
+    const char *spec, *bytes_text, *messages_path, *link_stats_path, *stats_path, *algorithm_path,
+        *export_path;
     struct collective_question question;
     int op;       /* -1: not given */
     int symmetry; /* 0: on, 1: off */
@@ -179,6 +186,12 @@ static enum sim_status take(void *request, int option, const char *value, struct
         q->bytes = NULL;
         return cli_option_error("bytes",
                                 sim_bytes_list_parse(value, err, &q->bytes, &q->bytes_count), err);
+    case OPT_ALGORITHM_FILE:
+        q->algorithm_path = value;
+        return SIM_OK;
+    case OPT_EXPORT_ALGORITHM:
+        q->export_path = value;
+        return SIM_OK;
     case OPT_ENGINE:
         return parse_engine(value, q, err);
     case OPT_SYMMETRY:
@@ -243,6 +256,20 @@ static enum sim_status check_question(const struct request *request, struct sim_
     return SIM_OK;
 }
 
+/* A file says what is sent, as --algorithm and the lists of messages do. */
+static enum sim_status check_algorithm_file(const struct request *q, struct sim_error *err)
+{
+    const struct collective_question *other = &q->question;
+    const char *taken = other->algorithms != NULL    ? "--algorithm"
+                        : other->is_tuned            ? "--tune"
+                        : other->pairs_path != NULL  ? "--pairs"
+                        : other->matrix_path != NULL ? "--matrix"
+                        : other->skew > 0            ? "--skew"
+                                                     : NULL;
+    if (q->algorithm_path == NULL || taken == NULL) return SIM_OK;
+    return sim_error_set(err, SIM_EUSAGE, "--algorithm-file takes the place of %s", taken);
+}
+
 static enum sim_status check_request(const struct request *q, struct sim_error *err)
 {
     if (q->spec == NULL)
@@ -264,6 +291,7 @@ static enum sim_status check_request(const struct request *q, struct sim_error *
         return sim_error_set(err, SIM_EUSAGE, "--pairs sends directly; leave out --algorithm %s",
                              q->question.algorithms);
     SIM_TRY(check_question(q, err));
+    SIM_TRY(check_algorithm_file(q, err));
     if (q->question.pairs_path == NULL && q->question.matrix_path == NULL && q->bytes_text == NULL)
         return sim_error_set(err, SIM_EUSAGE, "--bytes is missing, as in --bytes 1MiB,1GiB");
     return SIM_OK;
@@ -272,7 +300,7 @@ static enum sim_status check_request(const struct request *q, struct sim_error *
 /* ---- running ---- */
 
 struct files {
-    sim_output *messages, *link_stats, *stats;
+    sim_output *messages, *link_stats, *stats, *algorithm;
 };
 
 static enum sim_status open_files(const struct request *q, const struct collective_plan *p,
@@ -287,16 +315,18 @@ static enum sim_status open_files(const struct request *q, const struct collecti
         return sim_error_set(err, SIM_EUSAGE,
                              "--messages and --link-stats describe one run, this asks for %zu rows",
                              p->row_count);
-    const char *output[] = {q->messages_path, q->link_stats_path, q->stats_path};
-    SIM_TRY(cli_check_outputs(q->question.pairs_path, output, 3, err));
+    const char *output[] = {q->messages_path, q->link_stats_path, q->stats_path, q->export_path};
+    SIM_TRY(cli_check_outputs(q->question.pairs_path, output, 4, err));
+    SIM_TRY(cli_check_outputs(q->algorithm_path, output, 4, err));
     SIM_TRY(cli_output_open(q->messages_path, err, &f->messages));
     SIM_TRY(cli_output_open(q->link_stats_path, err, &f->link_stats));
+    SIM_TRY(cli_output_open(q->export_path, err, &f->algorithm));
     return cli_output_open(q->stats_path, err, &f->stats);
 }
 
 static enum sim_status close_files(struct files *f, struct sim_error *err)
 {
-    sim_output **all[] = {&f->messages, &f->link_stats, &f->stats};
+    sim_output **all[] = {&f->messages, &f->link_stats, &f->stats, &f->algorithm};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         sim_output *output = *all[i];
         *all[i] = NULL;
@@ -310,6 +340,7 @@ static void discard_files(struct files *f)
     sim_output_discard(f->messages);
     sim_output_discard(f->link_stats);
     sim_output_discard(f->stats);
+    sim_output_discard(f->algorithm);
 }
 
 static sim_ps launch_overhead_ps(const struct request *q, const topo *t)
@@ -378,8 +409,8 @@ static void add_switch_points(cli_report *report, const struct request *q,
         const struct collective_row *row = &p->row[i];
         bool is_new = i == 0 || memcmp(&row->spec.group, &p->row[i - 1].spec.group,
                                        sizeof row->spec.group) != 0;
-        if (!is_new || row->spec.pairs != NULL || row->spec.op == COLL_PERMUTE ||
-            row->spec.op == COLL_SEND || row->spec.group.size == 1)
+        if (!is_new || row->file != NULL || row->spec.pairs != NULL ||
+            row->spec.op == COLL_PERMUTE || row->spec.op == COLL_SEND || row->spec.group.size == 1)
             continue;
         topo_group_format(p->topology, &row->spec.group, axes, sizeof axes);
         snprintf(key, sizeof key, "auto over %s", axes);
@@ -387,7 +418,8 @@ static void add_switch_points(cli_report *report, const struct request *q,
     }
 }
 
-static void print_rows(const struct request *q, const struct collective_plan *p)
+static void print_rows(const struct request *q, const struct collective_plan *p,
+                       const struct cli_algorithms *algorithms)
 {
     char text[SIM_QUANTITY_TEXT];
     const topo *t = p->topology;
@@ -405,6 +437,7 @@ static void print_rows(const struct request *q, const struct collective_plan *p)
     add_switch_points(report, q, p);
     for (size_t i = 0; i < p->row_count; i++)
         collective_report_add(report, t, &p->row[i]);
+    cli_algorithm_notes(algorithms, p->row, p->row_count, report);
     cli_report_print(report, q->format, stdout);
     cli_report_destroy(report);
 }
@@ -422,25 +455,44 @@ static enum sim_status make_topology(const struct request *q, struct sim_error *
     return topo_create(q->spec, &all_ways, err, out);
 }
 
+/* Rows, with all that can be known before they run. */
+static enum sim_status make_plan(const struct request *q, const topo *t,
+                                 struct cli_algorithms *algorithms, struct sim_error *err,
+                                 struct collective_plan *plan)
+{
+    struct collective_question question = q->question;
+    if (q->algorithm_path != NULL) SIM_TRY(cli_algorithm_read(q->algorithm_path, err, algorithms));
+    question.file = algorithms->read;
+    SIM_TRY(collective_plan_make(t, &question, err, plan));
+    for (size_t i = 0; i < plan->row_count; i++)
+        SIM_TRY(collective_prepare(t, &plan->row[i], err));
+    if (algorithms->read != NULL)
+        SIM_TRY(coll_msccl_check(algorithms->read, plan->row[0].spec.root, err));
+    if (q->export_path == NULL) return SIM_OK;
+    return cli_algorithm_export(algorithms, t, plan->row, plan->row_count, err);
+}
+
 /* Every rank makes the same plan; only rank 0 opens files, so the ranks agree before they run and
  * before they leave. */
 static enum sim_status run_request(const struct request *q, struct sim_error *err)
 {
     struct collective_plan plan = {0};
+    struct cli_algorithms algorithms = {0};
     struct files files = {0};
     topo *topology = NULL;
     enum sim_status status = make_topology(q, err, &topology);
-    if (status == SIM_OK) status = collective_plan_make(topology, &q->question, err, &plan);
-    for (size_t i = 0; i < plan.row_count && status == SIM_OK; i++)
-        status = collective_prepare(plan.topology, &plan.row[i], err);
+    if (status == SIM_OK) status = make_plan(q, topology, &algorithms, err, &plan);
     if (status == SIM_OK) status = open_files(q, &plan, &files, err);
     status = net_mpi_agree(status, err);
     if (status == SIM_OK) status = run_rows(q, &plan, &files, err);
+    if (status == SIM_OK && files.algorithm != NULL)
+        coll_msccl_write(algorithms.exported, sim_output_file(files.algorithm));
     if (status == SIM_OK) status = close_files(&files, err);
     if (status == SIM_OK) collective_plan_settle(&plan);
-    if (status == SIM_OK) print_rows(q, &plan);
+    if (status == SIM_OK) print_rows(q, &plan, &algorithms);
     discard_files(&files);
     collective_plan_release(&plan);
+    cli_algorithms_release(&algorithms);
     topo_destroy(topology);
     return status;
 }

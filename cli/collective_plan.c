@@ -121,6 +121,11 @@ static enum sim_status plan_size(struct planner *p, struct coll_spec *spec, uint
         add_contest(p, spec);
         return SIM_OK;
     }
+    if (q->file != NULL) {
+        spec->algorithm = COLL_ALGORITHMS;
+        add_row(p, spec)->file = q->file;
+        return SIM_OK;
+    }
     const char *list = q->algorithms != NULL ? q->algorithms : "auto";
     char word[64];
     while (next_word(&list, word, sizeof word))

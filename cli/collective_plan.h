@@ -11,6 +11,7 @@ struct collective_question {
     enum coll_op op;
     enum collective_engine engine;
     const char *axes, *algorithms;
+    const coll_msccl *file;               /* in place of algorithms; borrowed, or NULL */
     const char *pairs_path, *matrix_path; /* messages instead of sizes */
     const char *root, *from, *to;         /* ranks, or coordinates of a chip */
     const uint64_t *bytes;

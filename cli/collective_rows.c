@@ -108,7 +108,8 @@ static enum sim_status run_flow(const topo *t, const struct net_options *options
                                 struct sim_error *err)
 {
     net_schedule *schedule;
-    SIM_TRY(coll_build(t, &row->spec, err, &schedule));
+    SIM_TRY(row->file != NULL ? coll_msccl_schedule(row->file, t, &row->spec, err, &schedule)
+                              : coll_build(t, &row->spec, err, &schedule));
     struct message_log log = {0};
     struct net_observer observer = {.context = &log, .on_message = log_message};
     struct net_link_stats links = {0};
@@ -145,9 +146,10 @@ static enum sim_status run_flow(const topo *t, const struct net_options *options
 enum sim_status collective_prepare(const topo *t, struct collective_row *row, struct sim_error *err)
 {
     char bytes[SIM_QUANTITY_TEXT];
-    SIM_TRY(coll_accept(t, &row->spec, err));
+    SIM_TRY(row->file != NULL ? coll_msccl_fits(row->file, t, &row->spec, err)
+                              : coll_accept(t, &row->spec, err));
     row->bound = coll_lower_bound(t, &row->spec);
-    row->form = coll_closed_form(t, &row->spec);
+    if (row->file == NULL) row->form = coll_closed_form(t, &row->spec);
     if (row->bound.time_ps < SIM_PS_MAX && row->form.time_ps < SIM_PS_MAX) return SIM_OK;
     return sim_error_set(err, SIM_EDATA,
                          "%s of %s lasts longer than simulated time can hold (106 days)",
@@ -245,7 +247,8 @@ void collective_report_add(cli_report *report, const topo *t, const struct colle
     bool is_all_overhead = row->time_ps == row->overhead_ps && row->bound.time_ps == 0;
     topo_group_format(t, &row->spec.group, axes, sizeof axes);
     cli_cell_text(report, coll_op_names[row->spec.op]);
-    cli_cell_text(report, coll_algorithm_names[row->spec.algorithm]);
+    cli_cell_text(report, row->file != NULL ? coll_msccl_name(row->file)
+                                            : coll_algorithm_names[row->spec.algorithm]);
     cli_cell_text(report, collective_engine_names[row->engine]);
     cli_cell_text(report, topo_spec(t));
     cli_cell_uint(report, topo_chips(t), NULL);

@@ -6,6 +6,7 @@
 
 #include "cli/report.h"
 #include "collectives/cost.h"
+#include "collectives/msccl.h"
 #include "netsim/run.h"
 
 enum collective_engine { COLLECTIVE_FLOW, COLLECTIVE_BOUND };
@@ -14,6 +15,7 @@ extern const char *const collective_engine_names[];
 /** One row: a run, and (after collective_run()) its result. */
 struct collective_row {
     struct coll_spec spec;
+    const coll_msccl *file; /* in place of the spec's algorithm; borrowed, NULL: none */
     uint64_t bytes;
     enum collective_engine engine;
 

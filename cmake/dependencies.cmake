@@ -14,6 +14,7 @@ endfunction()
 
 podsim_require(YAML yaml-0.1 libyaml-dev)
 podsim_require(YAJL yajl libyajl-dev)
+podsim_require(EXPAT expat libexpat1-dev)
 podsim_require(IGRAPH igraph libigraph-dev)
 if(PODSIM_MPI)
     podsim_require(OMPI ompi-c "libopenmpi-dev openmpi-bin")

@@ -17,6 +17,7 @@
 
 #include "base/arena.h"
 #include "base/rng.h"
+#include "collectives/cells.h"
 
 enum order { ORDER_FIRST_IN, ORDER_LAST_IN, ORDER_RANDOM, ORDERS };
 
@@ -33,93 +34,31 @@ struct checker {
     const struct coll_spec *spec;
     enum order order;
     uint32_t ranks, members, *member_of_rank; /* NET_NONE: failed */
-    uint32_t axes, digits, extent[NET_DIGITS_MAX];
-    uint32_t parts, shards, cells; /* cells = parts * shards, per rank */
-    uint32_t words;                /* 64-bit words of one set */
-    topo_chip_id *chip;            /* [ranks] */
-    uint64_t *have;                /* [ranks x cells x words] */
-    uint8_t **wait;                /* [ranks] wait counts */
-    struct message **inbox;        /* [ranks][tag] */
+    struct coll_cells cells;                  /* of each rank */
+    uint32_t words;                           /* 64-bit words of one set */
+    topo_chip_id *chip;                       /* [ranks] */
+    uint64_t *have;                           /* [ranks x cells x words] */
+    uint8_t **wait;                           /* [ranks] wait counts */
+    struct message **inbox;                   /* [ranks][tag] */
     struct {
         uint32_t rank;
         net_op_id op;
     } * ready;
     uint32_t ready_begin, ready_count, ready_capacity;
     double *part_bytes; /* [parts] of a cell of each; negative before a message had one */
-    uint32_t *cell;     /* scratch: cells of a chunk */
     struct sim_rng rng;
 };
 
 static uint64_t *set_of(const struct checker *k, uint32_t rank, uint32_t cell)
 {
-    return k->have + ((size_t)rank * k->cells + cell) * k->words;
-}
-
-/* ---- which cells ---- */
-
-static uint32_t listed_cells(const struct checker *k, uint32_t rank, const struct net_chunk *chunk)
-{
-    uint32_t place = net_place(k->s, k->chip[rank]), begin = chunk->begin[place];
-    uint32_t count = chunk->begin[place + 1] - begin;
-    assert(count <= k->cells);
-    for (uint32_t i = 0; i < count; i++)
-        k->cell[i] = chunk->cell[begin + i];
-    return count;
-}
-
-/* Cells of a chunk as seen from `rank`, into k->cell. */
-static uint32_t chunk_cells(const struct checker *k, uint32_t rank, const struct net_chunk *chunk)
-{
-    if (chunk->begin != NULL) return listed_cells(k, rank, chunk);
-    uint32_t low[NET_DIGITS_MAX], count[NET_DIGITS_MAX], total = 1;
-    for (uint32_t i = 0; i < k->digits; i++) {
-        int64_t extent = k->extent[i];
-        bool is_all = chunk->digit[i] == NET_DIGIT_ALL;
-        int64_t own = net_space_digit(k->s, k->chip[rank], i % k->axes);
-        int64_t digit = is_all ? 0 : (own + chunk->digit[i]) % extent;
-        low[i] = (uint32_t)(digit < 0 ? digit + extent : digit);
-        count[i] = is_all ? (uint32_t)extent : 1;
-        total *= count[i];
-    }
-    uint32_t found = 0;
-    for (uint32_t p = chunk->part_begin; p < chunk->part_begin + chunk->part_count; p++)
-        for (uint32_t j = 0; j < total; j++) {
-            uint32_t shard = 0, rest = j, stride = 1;
-            for (uint32_t i = 0; i < k->digits; i++) {
-                shard += (low[i] + rest % count[i]) * stride;
-                rest /= count[i];
-                stride *= k->extent[i];
-            }
-            k->cell[found++] = p * k->shards + shard;
-        }
-    return found;
+    return k->have + ((size_t)rank * k->cells.count + cell) * k->words;
 }
 
 /* The shard a rank owns: its position in the space, or its number among the members. */
 static uint32_t own_shard(const struct checker *k, uint32_t rank)
 {
-    uint32_t shard = 0, stride = 1;
     if (net_schedule_shards(k->s) > 0) return k->member_of_rank[rank];
-    for (uint32_t i = 0; i < k->axes; i++) {
-        shard += net_space_digit(k->s, k->chip[rank], i) * stride;
-        stride *= k->extent[i];
-    }
-    return shard;
-}
-
-static uint32_t count_parts(const net_schedule *s)
-{
-    uint32_t parts = 1;
-    if (net_schedule_parts(s) > 0) return net_schedule_parts(s);
-    for (uint32_t p = 0; p < net_schedule_programs(s); p++) {
-        const struct net_program *program = net_schedule_program(s, p);
-        for (net_op_id i = 0; i < program->op_count; i++) {
-            if (program->op[i].chunk == NET_NONE) continue;
-            const struct net_chunk *c = net_schedule_chunk(s, program->op[i].chunk);
-            if (c->part_begin + c->part_count > parts) parts = c->part_begin + c->part_count;
-        }
-    }
-    return parts;
+    return coll_cells_position(&k->cells, k->chip[rank]);
 }
 
 /* ---- set up and take down ---- */
@@ -167,8 +106,8 @@ static bool starts_with(const struct checker *k, uint32_t rank, uint32_t shard)
 
 static void init_cells(struct checker *k, uint32_t rank)
 {
-    for (uint32_t cell = 0; cell < k->cells; cell++)
-        if (starts_with(k, rank, cell % k->shards)) set_bit(set_of(k, rank, cell), rank);
+    for (uint32_t cell = 0; cell < k->cells.count; cell++)
+        if (starts_with(k, rank, cell % k->cells.shards)) set_bit(set_of(k, rank, cell), rank);
 }
 
 static void init_rank(struct checker *k, uint32_t rank)
@@ -186,22 +125,6 @@ static void init_rank(struct checker *k, uint32_t rank)
         count_down(k, rank, p->root[i]);
 }
 
-/* Space and cells: of boxes as the group's factors give them, of lists as the schedule says. */
-static void init_space(struct checker *k)
-{
-    k->axes = net_schedule_space_axes(k->s);
-    k->digits = k->spec->op == COLL_ALL_TO_ALL ? 2 * k->axes : k->axes;
-    k->shards = 1;
-    for (uint32_t i = 0; i < k->digits; i++) {
-        k->extent[i] = net_schedule_space_extent(k->s, i % k->axes);
-        k->shards *= k->extent[i];
-    }
-    if (net_schedule_shards(k->s) > 0) k->shards = net_schedule_shards(k->s);
-    k->parts = count_parts(k->s);
-    k->cells = k->parts * k->shards;
-    k->words = (k->ranks + 63) / 64;
-}
-
 static void init(struct checker *k, const net_schedule *s, const struct coll_spec *spec,
                  topo_chip_id member, enum order order)
 {
@@ -215,11 +138,11 @@ static void init(struct checker *k, const net_schedule *s, const struct coll_spe
         k->member_of_rank[r] =
             topo_chip_is_failed(k->topology, k->chip[r]) ? NET_NONE : k->members++;
     }
-    init_space(k);
-    k->have = SIM_NEW(uint64_t, (size_t)k->ranks * k->cells * k->words);
-    k->cell = SIM_NEW(uint32_t, k->cells);
-    k->part_bytes = SIM_NEW(double, k->parts);
-    for (uint32_t p = 0; p < k->parts; p++)
+    coll_cells_init(&k->cells, s, spec->op);
+    k->words = (k->ranks + 63) / 64;
+    k->have = SIM_NEW(uint64_t, (size_t)k->ranks * k->cells.count * k->words);
+    k->part_bytes = SIM_NEW(double, k->cells.parts);
+    for (uint32_t p = 0; p < k->cells.parts; p++)
         k->part_bytes[p] = -1;
     k->wait = SIM_NEW(uint8_t *, k->ranks);
     k->inbox = SIM_NEW(struct message *, k->ranks);
@@ -241,7 +164,7 @@ static void release(struct checker *k)
     sim_free(k->chip);
     sim_free(k->member_of_rank);
     sim_free(k->have);
-    sim_free(k->cell);
+    coll_cells_release(&k->cells);
     sim_free(k->part_bytes);
     sim_free(k->wait);
     sim_free(k->inbox);
@@ -267,19 +190,19 @@ static bool is_empty(const uint64_t *set, uint32_t words)
 }
 
 /* The cells of a part are of one size, so a message of known parts is as large as they say; the
- * first message of a part says it. The message's cells are k->cell[0 .. count - 1]. */
+ * first message of a part says it. The message's cells are k->cells.cell[0 .. count - 1]. */
 static enum sim_status check_bytes(struct checker *k, uint32_t rank, net_op_id id, double bytes,
                                    uint32_t count, struct sim_error *err)
 {
     double known = 0;
     uint32_t unknown = 0;
     for (uint32_t i = 0; i < count; i++) {
-        double cell = k->part_bytes[k->cell[i] / k->shards];
+        double cell = k->part_bytes[k->cells.cell[i] / k->cells.shards];
         known += cell < 0 ? 0 : cell;
         unknown += cell < 0;
     }
     for (uint32_t i = 0; i < count && unknown > 0; i++) {
-        double *cell = &k->part_bytes[k->cell[i] / k->shards];
+        double *cell = &k->part_bytes[k->cells.cell[i] / k->cells.shards];
         if (*cell < 0) *cell = (bytes - known) / unknown;
     }
     double off = unknown > 0 ? 0 : bytes - known, allowed = 1e-9 * known;
@@ -302,13 +225,13 @@ static enum sim_status run_send(struct checker *k, uint32_t rank, net_op_id id,
     if (m->is_sent)
         return fault(k, rank, id, err, "the receiver got this message from somebody else already");
     m->is_sent = true;
-    m->cell_count = chunk_cells(k, rank, net_schedule_chunk(k->s, op->chunk));
+    m->cell_count = coll_cells_of(&k->cells, k->chip[rank], net_schedule_chunk(k->s, op->chunk));
     m->cell = SIM_NEW(uint32_t, m->cell_count);
     m->set = SIM_NEW(uint64_t, (size_t)m->cell_count * k->words);
-    memcpy(m->cell, k->cell, m->cell_count * sizeof *m->cell);
+    memcpy(m->cell, k->cells.cell, m->cell_count * sizeof *m->cell);
     SIM_TRY(check_bytes(k, rank, id, op->bytes, m->cell_count, err));
     for (uint32_t i = 0; i < m->cell_count; i++) {
-        const uint64_t *set = set_of(k, rank, k->cell[i]);
+        const uint64_t *set = set_of(k, rank, k->cells.cell[i]);
         if (is_empty(set, k->words))
             return fault(k, rank, id, err, "sends a chunk it does not have");
         memcpy(m->set + (size_t)i * k->words, set, k->words * sizeof *set);
@@ -337,13 +260,13 @@ static enum sim_status run_receive(struct checker *k, uint32_t rank, net_op_id i
                                    const struct net_op *op, struct sim_error *err)
 {
     struct message *m = &k->inbox[rank][op->tag];
-    uint32_t count = chunk_cells(k, rank, net_schedule_chunk(k->s, op->chunk));
+    uint32_t count = coll_cells_of(&k->cells, k->chip[rank], net_schedule_chunk(k->s, op->chunk));
     if (count != m->cell_count)
         return fault(k, rank, id, err, "the message has another size than expected");
-    if (memcmp(k->cell, m->cell, count * sizeof *m->cell) != 0)
+    if (memcmp(k->cells.cell, m->cell, count * sizeof *m->cell) != 0)
         return fault(k, rank, id, err, "the message carries another chunk than expected");
     for (uint32_t i = 0; i < count; i++)
-        SIM_TRY(merge(k, rank, id, op->kind == NET_OP_REDUCE, set_of(k, rank, k->cell[i]),
+        SIM_TRY(merge(k, rank, id, op->kind == NET_OP_REDUCE, set_of(k, rank, k->cells.cell[i]),
                       m->set + (size_t)i * k->words, err));
     return SIM_OK;
 }
@@ -380,7 +303,7 @@ static void pick(struct checker *k, uint32_t *rank, net_op_id *op)
 
 static bool is_wanted(const struct checker *k, uint32_t cell, uint32_t contributor)
 {
-    uint32_t shard = cell % k->shards;
+    uint32_t shard = cell % k->cells.shards;
     if (k->member_of_rank[contributor] == NET_NONE) return false;
     switch (k->spec->op) {
     case COLL_ALL_GATHER:
@@ -399,7 +322,7 @@ static bool is_wanted(const struct checker *k, uint32_t cell, uint32_t contribut
 /* Must this rank hold this cell at the end? What else it holds is its own affair. */
 static bool must_hold(const struct checker *k, uint32_t rank, uint32_t cell)
 {
-    uint32_t shard = cell % k->shards;
+    uint32_t shard = cell % k->cells.shards;
     if (k->member_of_rank[rank] == NET_NONE) return false;
     switch (k->spec->op) {
     case COLL_REDUCE_SCATTER:
@@ -418,7 +341,7 @@ static bool must_hold(const struct checker *k, uint32_t rank, uint32_t cell)
 static enum sim_status judge(const struct checker *k, struct sim_error *err)
 {
     for (uint32_t rank = 0; rank < k->ranks; rank++) {
-        for (uint32_t cell = 0; cell < k->cells; cell++) {
+        for (uint32_t cell = 0; cell < k->cells.count; cell++) {
             if (!must_hold(k, rank, cell)) continue;
             const uint64_t *set = set_of(k, rank, cell);
             for (uint32_t c = 0; c < k->ranks; c++) {
@@ -429,7 +352,7 @@ static enum sim_status judge(const struct checker *k, struct sim_error *err)
                     err, SIM_EDATA,
                     "%s: at the end chip %s, shard %u of part %u %s the contribution of chip %s",
                     coll_op_names[k->spec->op], topo_node_format(k->topology, k->chip[rank], chip),
-                    cell % k->shards, cell / k->shards, has ? "has in excess" : "lacks",
+                    cell % k->cells.shards, cell / k->cells.shards, has ? "has in excess" : "lacks",
                     topo_node_format(k->topology, k->chip[c], other));
             }
         }
@@ -442,9 +365,9 @@ static enum sim_status judge(const struct checker *k, struct sim_error *err)
 static enum sim_status check_total(const struct checker *k, struct sim_error *err)
 {
     double bytes = k->spec->bytes, total = 0;
-    for (uint32_t p = 0; p < k->parts; p++) {
+    for (uint32_t p = 0; p < k->cells.parts; p++) {
         if (k->part_bytes[p] < 0) return SIM_OK; /* nothing was sent */
-        total += k->part_bytes[p] * (k->spec->op == COLL_ALL_TO_ALL ? k->members : k->shards);
+        total += k->part_bytes[p] * (k->spec->op == COLL_ALL_TO_ALL ? k->members : k->cells.shards);
     }
     double off = total - bytes;
     if (off <= 1e-9 * bytes && -off <= 1e-9 * bytes) return SIM_OK;

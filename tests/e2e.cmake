@@ -10,7 +10,7 @@ function(podsim_run_test label name)
     endif()
 endfunction()
 
-set(golden_cases
+set(golden_cases algorithm-file
     deadlock-free fat-tree-all faulty-ring slices-over-dcn topo-compare-faults topo-fabrics topo-faults
     collective-matrix collective-rooted collective-send collective-skew collective-slices collective-tune presets-algorithms
     collective-auto collective-bound collective-json collective-sizes collective-text group-of-one-csv
@@ -66,4 +66,5 @@ podsim_fuzz_test(spec topo)
 podsim_fuzz_test(graph topo)
 podsim_fuzz_test(group topo)
 podsim_fuzz_test(study workloads)
+podsim_fuzz_test(msccl collectives)
 podsim_fuzz_test(pairs cli)
