@@ -129,9 +129,28 @@ static bool is_axis_by_axis(const topo *t)
     return topo_has_ports(t) && !topo_is_twisted(t) && !topo_is_faulty(t);
 }
 
+/* Faults only lengthen ways: of a large group the ways from one chip, and for the sum what it is on
+ * the healthy torus less all that failed chips could have had in it. */
+static double least_distances(const topo *t, const struct topo_group *group, bool is_sum)
+{
+    double farthest = 0, failed = topo_failed_chips(t), n = group->size;
+    for (uint32_t i = 0; i < group->size && !topo_chip_is_failed(t, 0); i++) {
+        double hops = distance(t, 0, topo_group_chip(t, group, 0, i));
+        if (hops > farthest) farthest = hops;
+    }
+    if (!is_sum) return farthest;
+    if (!topo_has_ports(t) || topo_is_twisted(t)) return 0;
+    double sum = pair_hops(t, group) - 2 * failed * n * farthest_hops(t, group);
+    return sum > 0 ? sum : 0;
+}
+
+#define MEASURED_RANKS_MAX 1024
+
 static double distances(const topo *t, const struct topo_group *group, bool is_sum)
 {
     if (is_axis_by_axis(t)) return is_sum ? pair_hops(t, group) : farthest_hops(t, group);
+    if (topo_is_faulty(t) && group->size > MEASURED_RANKS_MAX)
+        return least_distances(t, group, is_sum);
     double farthest, sum;
     measured_distances(t, group, &farthest, &sum);
     return is_sum ? sum : farthest;
