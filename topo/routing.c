@@ -25,15 +25,17 @@ static enum sim_status choose_dimension_order(topo *t, const char *rest, struct 
             "routing dimension-order cannot go around faults, want fault-tolerant or "
             "up-down");
     if (*rest == 0) return SIM_OK;
-    static const char *const ties[] = {",tie=split", ",tie=positive", ",tie=negative"};
-    for (int i = 0; i < 3; i++)
+    static const char *const ties[] = {",tie=split", ",tie=positive", ",tie=negative",
+                                       ",tie=simgrid"};
+    for (int i = 0; i < 4; i++)
         if (strcmp(rest, ties[i]) == 0) {
             t->tie = (enum topo_tie)i;
             return SIM_OK;
         }
-    return sim_error_set(err, SIM_EDATA,
-                         "routing dimension-order%s: want tie=split, tie=positive or tie=negative",
-                         rest);
+    return sim_error_set(
+        err, SIM_EDATA,
+        "routing dimension-order%s: want tie=split, tie=positive, tie=negative or tie=simgrid",
+        rest);
 }
 
 /* The default routings split evenly over all minimal routes; faults need their own. */

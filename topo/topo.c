@@ -218,7 +218,7 @@ bool topo_is_translation(const topo *t, uint32_t axis, uint32_t step)
 {
     assert(axis < t->grid.axes && step > 0);
     if (t->ports == 0 || t->is_failed != NULL || t->base_routing != NULL) return false;
-    if (!topo_axis_is_closed(t, axis)) return false;
+    if (!topo_axis_is_closed(t, axis) || t->tie == TOPO_TIE_SIMGRID) return false;
     if (topo_is_uniform(t)) return true;
     int32_t hops[TOPO_AXES_MAX] = {0};
     hops[axis] = (int32_t)step;

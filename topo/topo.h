@@ -33,7 +33,12 @@ enum topo_link_kind { TOPO_COPPER, TOPO_OPTICAL, TOPO_SWITCH, TOPO_DCN };
 extern const char *const topo_link_kind_names[];
 
 /** Which of two equally short directions a message takes around an axis. */
-enum topo_tie { TOPO_TIE_SPLIT, TOPO_TIE_POSITIVE, TOPO_TIE_NEGATIVE };
+enum topo_tie {
+    TOPO_TIE_SPLIT,
+    TOPO_TIE_POSITIVE,
+    TOPO_TIE_NEGATIVE,
+    TOPO_TIE_SIMGRID /* as its torus zones: +, but - from the middle of an axis to its first chip */
+};
 
 /** What may be said beside the spec; a zero (or negative latency) leaves the spec's or the preset's
  * value. */

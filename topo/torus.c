@@ -100,11 +100,24 @@ static uint32_t minimal_hops(const topo *t, topo_chip_id src, topo_chip_id dst,
     return topo_lattice_minimal(&t->grid, difference, hops);
 }
 
+/* Is it the vector SimGrid takes, whose choice depends on where an axis's way ends? Source:
+ * TorusZone.cpp, version 3.32. */
+static bool is_simgrid_way(const topo *t, topo_chip_id dst, const int32_t hops[TOPO_AXES_MAX])
+{
+    for (uint32_t a = 0; a < t->grid.axes; a++) {
+        bool is_tie = 2 * (uint32_t)abs(hops[a]) == t->grid.size[a];
+        if (is_tie && (hops[a] < 0) != (topo_coord(t, dst, a) == 0)) return false;
+    }
+    return true;
+}
+
 static void torus_route(const topo *t, topo_chip_id src, topo_chip_id dst, struct topo_paths *paths)
 {
     int32_t hops[TOPO_VECTORS_MAX][TOPO_AXES_MAX];
     uint32_t count = minimal_hops(t, src, dst, hops), first = 0;
     if (t->tie == TOPO_TIE_NEGATIVE) first = count - 1;
+    while (t->tie == TOPO_TIE_SIMGRID && first + 1 < count && !is_simgrid_way(t, dst, hops[first]))
+        first++;
     if (t->tie != TOPO_TIE_SPLIT) count = first + 1;
     topo_paths_reset(paths);
     for (uint32_t i = first; i < count; i++) {

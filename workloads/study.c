@@ -18,7 +18,7 @@ const char *const wl_tensor_names[WL_TENSORS + 1] = {"input",  "qkv",     "conte
 const char *const wl_optimizer_names[] = {"adamw", "sgd", NULL};
 const char *const wl_engine_names[] = {"flow", "bound", NULL};
 
-static const char *const tie_names[] = {"split", "positive", "negative", NULL};
+static const char *const tie_names[] = {"split", "positive", "negative", "simgrid", NULL};
 static const char *const symmetry_names[] = {"on", "off", NULL};
 static const char *const repair_names[] = {"none", "spare", NULL};
 static const char *const gradient_names[] = {"fp32", "bf16", NULL};
