@@ -15,11 +15,13 @@
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/options.h"
+#include "cli/together.h"
 #include "cli/version.h"
 #include "netsim/mpi.h"
 
 static const struct cli_option options[] = {
     {"topo", "SPEC", "the pod: v5p:8x8x8, torus:4x4, ... (podsim topo --help)"},
+    {"together", "FILE", "run the collectives of a YAML list at once (see the manual)"},
     {"op", "OP",
      "all-reduce, all-gather, reduce-scatter, all-to-all,\nbroadcast, reduce, gather, scatter, "
      "permute, send"},
@@ -58,6 +60,7 @@ static const struct cli_option options[] = {
 #define CHUNKS_MAX 65536
 enum {
     OPT_TOPO,
+    OPT_TOGETHER,
     OPT_OP,
     OPT_BYTES,
     OPT_ALGORITHM,
@@ -98,8 +101,8 @@ static const struct cli_command command = {
     options};
 
 struct request {
-    const char *spec, *bytes_text, *messages_path, *link_stats_path, *stats_path, *algorithm_path,
-        *export_path;
+    const char *spec, *together_path, *bytes_text, *messages_path, *link_stats_path, *stats_path,
+        *algorithm_path, *export_path;
     struct collective_question question;
     int op;       /* -1: not given */
     int symmetry; /* 0: on, 1: off */
@@ -177,6 +180,9 @@ static enum sim_status take(void *request, int option, const char *value, struct
         return sim_error_set(err, SIM_EUSAGE, "unexpected argument \"%s\"", value);
     case OPT_TOPO:
         q->spec = value;
+        return SIM_OK;
+    case OPT_TOGETHER:
+        q->together_path = value;
         return SIM_OK;
     case OPT_OP:
         return cli_choice("--op", value, coll_op_names, err, &q->op);
@@ -270,10 +276,32 @@ static enum sim_status check_algorithm_file(const struct request *q, struct sim_
     return sim_error_set(err, SIM_EUSAGE, "--algorithm-file takes the place of %s", taken);
 }
 
+/* The file says what runs; the options that say so too have no place beside it. */
+static enum sim_status check_together(const struct request *q, struct sim_error *err)
+{
+    const struct collective_question *also = &q->question;
+    bool is_alone = q->op < 0 && q->bytes_text == NULL && also->algorithms == NULL &&
+                    also->axes == NULL && also->pairs_path == NULL && also->matrix_path == NULL &&
+                    also->root == NULL && also->from == NULL && also->to == NULL &&
+                    also->skew == 0 && also->chunks == 0 && !also->is_one_group &&
+                    !also->is_tuned && q->algorithm_path == NULL && q->export_path == NULL;
+    if (!is_alone)
+        return sim_error_set(err, SIM_EUSAGE,
+                             "--together takes operations, groups and sizes from its file; leave "
+                             "out the options for them");
+    if (q->messages_path != NULL || q->link_stats_path != NULL)
+        return sim_error_set(err, SIM_EUSAGE,
+                             "--messages and --link-stats describe one collective, not --together");
+    if (also->engine != COLLECTIVE_FLOW)
+        return sim_error_set(err, SIM_EUSAGE, "--together simulates; leave out --engine bound");
+    return SIM_OK;
+}
+
 static enum sim_status check_request(const struct request *q, struct sim_error *err)
 {
     if (q->spec == NULL)
         return sim_error_set(err, SIM_EUSAGE, "--topo is missing, as in --topo v5p:8x8x8");
+    if (q->together_path != NULL) return check_together(q, err);
     if (q->op < 0) return sim_error_set(err, SIM_EUSAGE, "--op is missing, as in --op all-reduce");
     if (q->question.pairs_path != NULL && strcmp(q->question.pairs_path, "-") == 0 &&
         net_mpi_ranks() > 1)
@@ -349,6 +377,13 @@ static sim_ps launch_overhead_ps(const struct request *q, const topo *t)
     return topo_chip_of(t) != NULL ? topo_chip_of(t)->launch_overhead_ps : 0;
 }
 
+static struct net_options net_options_of(const struct request *q, const topo *t)
+{
+    return (struct net_options){.send_overhead_ps = q->send_overhead_ps,
+                                .entry_overhead_ps = launch_overhead_ps(q, t),
+                                .is_unreduced = q->symmetry == 1};
+}
+
 /* Rows are dealt to the ranks in turn; every rank gets every result. */
 static void share_results(struct collective_plan *p, struct net_run_stats *totals)
 {
@@ -375,9 +410,7 @@ static void share_results(struct collective_plan *p, struct net_run_stats *total
 static enum sim_status run_rows(const struct request *q, struct collective_plan *p, struct files *f,
                                 struct sim_error *err)
 {
-    struct net_options net = {.send_overhead_ps = q->send_overhead_ps,
-                              .entry_overhead_ps = launch_overhead_ps(q, p->topology),
-                              .is_unreduced = q->symmetry == 1};
+    struct net_options net = net_options_of(q, p->topology);
     struct collective_outputs outputs = {0};
     if (f->messages != NULL) outputs.messages = sim_output_file(f->messages);
     if (f->link_stats != NULL) outputs.link_stats = sim_output_file(f->link_stats);
@@ -418,13 +451,11 @@ static void add_switch_points(cli_report *report, const struct request *q,
     }
 }
 
-static void print_rows(const struct request *q, const struct collective_plan *p,
-                       const struct cli_algorithms *algorithms)
+/* What all rows have in common. */
+static void add_meta(cli_report *report, const struct request *q, const topo *t)
 {
     char text[SIM_QUANTITY_TEXT];
-    const topo *t = p->topology;
     sim_ps launch = launch_overhead_ps(q, t);
-    cli_report *report = collective_report_create();
     cli_meta_text(report, "version", PODSIM_VERSION);
     cli_meta_text(report, "topology", topo_spec(t));
     cli_meta_text(report, "link", sim_rate_format(topo_default_link_rate(t), text));
@@ -434,6 +465,14 @@ static void print_rows(const struct request *q, const struct collective_plan *p,
         cli_meta_text(report, "send_overhead", sim_time_format(q->send_overhead_ps, text));
     cli_meta_text(report, "routing", cli_routing_text(&q->topology, t));
     cli_meta_text(report, "engine", collective_engine_names[q->question.engine]);
+}
+
+static void print_rows(const struct request *q, const struct collective_plan *p,
+                       const struct cli_algorithms *algorithms)
+{
+    const topo *t = p->topology;
+    cli_report *report = collective_report_create();
+    add_meta(report, q, t);
     add_switch_points(report, q, p);
     for (size_t i = 0; i < p->row_count; i++)
         collective_report_add(report, t, &p->row[i]);
@@ -497,6 +536,32 @@ static enum sim_status run_request(const struct request *q, struct sim_error *er
     return status;
 }
 
+static enum sim_status run_together(const struct request *q, struct sim_error *err)
+{
+    topo *t = NULL;
+    sim_output *stats_file = NULL;
+    struct net_run_stats stats = {0};
+    double wall = sim_wall_s(), cpu = sim_cpu_s();
+    SIM_TRY(topo_create(q->spec, &q->topology, err, &t));
+    cli_report *report = cli_together_report();
+    struct net_options net = net_options_of(q, t);
+    add_meta(report, q, t);
+    enum sim_status status = cli_check_outputs(q->together_path, &q->stats_path, 1, err);
+    if (status == SIM_OK) status = cli_output_open(q->stats_path, err, &stats_file);
+    if (status == SIM_OK) status = cli_together_run(q->together_path, t, &net, report, &stats, err);
+    if (status == SIM_OK && stats_file != NULL) {
+        cli_stats_write(&stats, sim_wall_s() - wall, sim_cpu_s() - cpu,
+                        sim_output_file(stats_file));
+        status = sim_output_commit(stats_file, err);
+        stats_file = NULL;
+    }
+    sim_output_discard(stats_file);
+    if (status == SIM_OK) cli_report_print(report, q->format, stdout);
+    cli_report_destroy(report);
+    topo_destroy(t);
+    return status;
+}
+
 enum sim_status cmd_collective(int argc, char **argv, struct sim_error *err)
 {
     struct request q = {.op = -1, .launch_overhead_ps = -1, .topology = TOPO_OPTIONS_DEFAULT};
@@ -506,7 +571,8 @@ enum sim_status cmd_collective(int argc, char **argv, struct sim_error *err)
     q.question.op = (enum coll_op)q.op;
     q.question.bytes = q.bytes;
     q.question.bytes_count = q.bytes_count;
-    if (status == SIM_OK && !is_help) status = run_request(&q, err);
+    if (status == SIM_OK && !is_help)
+        status = q.together_path != NULL ? run_together(&q, err) : run_request(&q, err);
     sim_free(q.bytes);
     return status;
 }

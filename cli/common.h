@@ -19,7 +19,8 @@
         {"repair", "spare", "spare cubes take the place of those with failed chips or cables"},    \
     {                                                                                              \
         "routing", "NAME",                                                                         \
-            "dimension-order[,tie=split|positive|negative|simgrid],\nbalanced, fault-tolerant, ecmp, "     \
+            "dimension-order[,tie=split|positive|negative|simgrid],\nbalanced, fault-tolerant, "   \
+            "ecmp, "                                                                               \
             "up-down, valiant[,seed=N], or a FILE"                                                 \
     }
 
