@@ -143,13 +143,49 @@ static enum sim_status run_flow(const topo *t, const struct net_options *options
     return status;
 }
 
+/* A number for people: at most 4 significant digits below 1000, whole parts in full. */
+static const char *shown(double value, char *buffer)
+{
+    snprintf(buffer, SIM_QUANTITY_TEXT,
+             value >= 1000  ? "%.1f"
+             : value >= 100 ? "%.2f"
+                            : "%.3f",
+             value);
+    return buffer;
+}
+
+/* Without symmetry every message is a flow of its own, and an exact solver is at it for days. */
+static enum sim_status check_messages(const topo *t, const struct collective_row *row,
+                                      struct sim_error *err)
+{
+    enum { MESSAGES_MAX = 4000000 };
+    char count[SIM_QUANTITY_TEXT], bound[SIM_QUANTITY_TEXT];
+    const struct coll_spec *spec = &row->spec;
+    bool is_direct = spec->op == COLL_ALL_TO_ALL && spec->algorithm == COLL_DIRECT;
+    bool is_symmetric = topo_has_ports(t) && !topo_is_faulty(t);
+    uint64_t n = coll_members(t, spec), groups = topo_chips(t) / spec->group.size;
+    uint64_t messages = (spec->is_one_group ? 1 : groups) * n * (n - 1);
+    if (!is_direct || is_symmetric || row->engine != COLLECTIVE_FLOW || spec->pairs != NULL ||
+        messages <= MESSAGES_MAX)
+        return SIM_OK;
+    return sim_error_set(
+        err, SIM_ERESOURCE,
+        "%s messages at once on %s are out of reach for exact flows (bound: %s us); "
+        "want --algorithm phased, or --engine bound",
+        sim_count_format(messages, count), topo_spec(t),
+        shown(sim_ps_to_us(row->bound.time_ps), bound));
+}
+
 enum sim_status collective_prepare(const topo *t, struct collective_row *row, struct sim_error *err)
 {
     char bytes[SIM_QUANTITY_TEXT];
     SIM_TRY(row->file != NULL ? coll_msccl_fits(row->file, t, &row->spec, err)
                               : coll_accept(t, &row->spec, err));
     row->bound = coll_lower_bound(t, &row->spec);
-    if (row->file == NULL) row->form = coll_closed_form(t, &row->spec);
+    if (row->file == NULL) {
+        row->form = coll_closed_form(t, &row->spec);
+        SIM_TRY(check_messages(t, row, err));
+    }
     if (row->bound.time_ps < SIM_PS_MAX && row->form.time_ps < SIM_PS_MAX) return SIM_OK;
     return sim_error_set(err, SIM_EDATA,
                          "%s of %s lasts longer than simulated time can hold (106 days)",
@@ -200,17 +236,6 @@ static const char *limiting(const struct collective_row *row)
     return row->bound.bytes_ps > 0 && strcmp(row->bound.limited_by, "latency") != 0
                ? row->bound.limited_by
                : "links";
-}
-
-/* A number for people: at most 4 significant digits below 1000, whole parts in full. */
-static const char *shown(double value, char *buffer)
-{
-    snprintf(buffer, SIM_QUANTITY_TEXT,
-             value >= 1000  ? "%.1f"
-             : value >= 100 ? "%.2f"
-                            : "%.3f",
-             value);
-    return buffer;
 }
 
 static void percent_cell(cli_report *report, double value)
