@@ -212,13 +212,30 @@ static void shake(struct sim_rng *rng, struct coll_colours *c)
     }
 }
 
+/* The same with at most so many steps a pass, each as long as those it stands for: a third of the
+ * events, and near enough to tell shares apart. */
+static void coarsen(uint32_t axes, const struct coll_bucket_axis *axis,
+                    struct coll_bucket_axis coarse[TOPO_FACTORS_MAX])
+{
+    enum { STEPS_MAX = 6 };
+    for (uint32_t i = 0; i < axes; i++) {
+        double steps = axis[i].steps, fewer = steps < STEPS_MAX ? steps : STEPS_MAX;
+        coarse[i] = axis[i];
+        coarse[i].steps = (uint32_t)fewer;
+        coarse[i].bytes_per_s *= fewer / steps;
+        coarse[i].hop_s *= steps / fewer;
+    }
+}
+
 void coll_bucket_search(uint32_t axes, const uint32_t *order, const struct coll_bucket_axis *axis,
                         enum coll_op op, double bytes, struct coll_colours *out)
 {
     enum { TRIES = 5 };
-    const struct search s = {.axis = axis, .op = op, .bytes = bytes};
+    struct coll_bucket_axis coarse[TOPO_FACTORS_MAX];
+    const struct search s = {.axis = coarse, .op = op, .bytes = bytes};
     struct coll_colour so_far = {.parts = 0};
     struct sim_rng rng;
+    coarsen(axes, axis, coarse);
     *out = (struct coll_colours){.axes = axes, .parts = COLL_BUCKET_PARTS};
     list_orders(axes, order, &so_far, 0, 0, out);
     for (uint32_t i = 0; i < out->count; i++)
