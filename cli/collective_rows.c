@@ -262,6 +262,17 @@ static void add_phases(cli_report *report, const topo *t, const struct collectiv
         shown(each_us, inside), shown((p.between_hops_ps + p.between_bytes_ps) / 1e6, between));
 }
 
+/* On twisted tori an axis ends on another line of its own, so that alone it is no ring. */
+static void note_lines(cli_report *report, const topo *t, const struct topo_group *group)
+{
+    for (uint32_t i = 0; i < group->factor_count && group->size < topo_chips(t); i++) {
+        uint32_t axis = group->factor[i].axis;
+        if (topo_axis_is_closed(t, axis) && !topo_axis_is_wrapped(t, axis))
+            cli_note(report, "%c closes onto another line of the twisted torus: alone it is a line",
+                     "xyzw"[axis]);
+    }
+}
+
 void collective_report_add(cli_report *report, const topo *t, const struct collective_row *row)
 {
     char axes[64], text[SIM_QUANTITY_TEXT];
@@ -302,6 +313,7 @@ void collective_report_add(cli_report *report, const topo *t, const struct colle
                  100 * ((double)row->form_choice_ps / (double)row->time_ps - 1));
     if (row->spec.algorithm == COLL_HIERARCHICAL && row->form.time_ps > 0)
         add_phases(report, t, row);
+    note_lines(report, t, &row->spec.group);
     if (members == 1 && row->spec.pairs == NULL)
         cli_note(report, "a group of one chip has nobody to send to: only the launch overhead, if "
                          "any, takes time");
