@@ -9,8 +9,8 @@
 
 /**
  * Read the file, run all of it once, and each collective alone for comparison; a row each, in the
- * file's order. The file has a key `collectives`, a list of mappings: `op` and `bytes`, and optional
- * `name`, `axes`, `algorithm`, `start`, `root`, `chunks`, `one_group`.
+ * file's order. The file has a key `collectives`, a list of mappings: `op` and `bytes`, and
+ * optional `name`, `axes`, `algorithm`, `start`, `root`, `chunks`, `one_group`.
  *
  * @param options  the launch overhead of each collective is options->entry_overhead_ps
  * Errors: those of reading YAML, groups and algorithms, at their place in the file; of running.

@@ -164,6 +164,29 @@ struct links {
     double ports;      /* bytes/s in all of the chip that has least */
 };
 
+/* Bytes/s out of and into every chip: [chips] each, sim_free. Broken one-way links make them
+ * differ. */
+struct port_rates {
+    double *out, *in;
+};
+
+static struct port_rates port_rates_of(const topo *t)
+{
+    struct port_rates r = {SIM_NEW(double, topo_chips(t)), SIM_NEW(double, topo_chips(t))};
+    for (topo_link_id l = 0; l < topo_links(t); l++) {
+        topo_node_id from = topo_link_from(t, l), to = topo_link_to(t, l);
+        if (from < topo_chips(t)) r.out[from] += topo_link_rate(t, l);
+        if (to < topo_chips(t)) r.in[to] += topo_link_rate(t, l);
+    }
+    return r;
+}
+
+static void port_rates_release(struct port_rates *r)
+{
+    sim_free(r->out);
+    sim_free(r->in);
+}
+
 static struct links links_of(const topo *t)
 {
     struct links l = {.latency_ps = SIM_PS_MAX};
@@ -171,15 +194,13 @@ static struct links links_of(const topo *t)
         if (topo_link_rate(t, i) > l.fastest) l.fastest = topo_link_rate(t, i);
         if (topo_link_latency_ps(t, i) < l.latency_ps) l.latency_ps = topo_link_latency_ps(t, i);
     }
-    topo_link_id *out = SIM_NEW(topo_link_id, topo_max_degree(t));
+    struct port_rates ports = port_rates_of(t);
     for (topo_chip_id c = 0; c < topo_chips(t); c++) {
         if (topo_chip_is_failed(t, c)) continue;
-        double rate = 0;
-        for (uint32_t i = topo_out_links(t, c, out); i-- > 0;)
-            rate += topo_link_rate(t, out[i]);
+        double rate = ports.out[c] > ports.in[c] ? ports.out[c] : ports.in[c];
         if (l.ports == 0 || rate < l.ports) l.ports = rate;
     }
-    sim_free(out);
+    port_rates_release(&ports);
     return l;
 }
 
@@ -333,30 +354,16 @@ static struct coll_bound pairs_bound(const topo *t, const struct coll_pairs *pai
         sent[pairs->src[i]] += (double)pairs->bytes[i];
         received[pairs->dst[i]] += (double)pairs->bytes[i];
     }
-    topo_link_id *out = SIM_NEW(topo_link_id, topo_max_degree(t));
+    struct port_rates ports = port_rates_of(t);
     for (topo_chip_id c = 0; c < topo_chips(t); c++) {
-        double rate = 0; /* links come in pairs: as much in as out */
-        for (uint32_t i = topo_out_links(t, c, out); i-- > 0;)
-            rate += topo_link_rate(t, out[i]);
-        if (rate > 0)
-            raise_to(&worst, (sent[c] > received[c] ? sent[c] : received[c]) / rate, "ports");
+        if (ports.out[c] > 0) raise_to(&worst, sent[c] / ports.out[c], "ports");
+        if (ports.in[c] > 0) raise_to(&worst, received[c] / ports.in[c], "ports");
     }
+    port_rates_release(&ports);
     if (topo_links(t) > 0) raise_to(&worst, byte_hops / (topo_links(t) * links.fastest), "links");
-    sim_free(out);
     sim_free(sent);
     sim_free(received);
     return make_bound(farthest * (double)links.latency_ps, worst, 1);
-}
-
-/* Bytes/s into or out of a chip. */
-static double port_rate(const topo *t, topo_chip_id chip)
-{
-    topo_link_id *out = SIM_NEW(topo_link_id, topo_max_degree(t));
-    double rate = 0;
-    for (uint32_t i = topo_out_links(t, chip, out); i-- > 0;)
-        rate += topo_link_rate(t, out[i]);
-    sim_free(out);
-    return rate;
 }
 
 /* One chip sends or receives all of the buffer; its own ports count. */
@@ -365,12 +372,14 @@ static struct coll_bound rooted_bound(const topo *t, const struct coll_spec *spe
     topo_chip_id root = topo_group_chip(t, &spec->group, 0, spec->root);
     struct links links = links_of(t);
     struct terms worst = {0, "nothing"};
-    double hops = root_hops(t, spec, false);
+    double hops = 0;
+    if (spec->op == COLL_SEND && spec->root == spec->receiver)
+        return (struct coll_bound){.limited_by = "nothing"};
+    struct port_rates ports = port_rates_of(t);
     if (spec->op == COLL_SEND) {
         topo_chip_id to = topo_group_chip(t, &spec->group, 0, spec->receiver);
         hops = topo_distance(t, root, to);
-        if (root == to) return (struct coll_bound){.limited_by = "nothing"};
-        raise_to(&worst, spec->bytes / port_rate(t, to), "ports");
+        raise_to(&worst, spec->bytes / ports.in[to], "ports");
     } else {
         raise_to(&worst,
                  link_byte_hops(t, spec, n) * active_groups(t, spec) /
@@ -381,7 +390,10 @@ static struct coll_bound rooted_bound(const topo *t, const struct coll_spec *spe
             raise_to_graph_cuts(t, spec, &worst);
         }
     }
-    raise_to(&worst, port_bytes(spec->op, spec->bytes, n) / port_rate(t, root), "ports");
+    bool is_inward = spec->op == COLL_REDUCE || spec->op == COLL_GATHER;
+    double root_rate = is_inward ? ports.in[root] : ports.out[root];
+    port_rates_release(&ports);
+    raise_to(&worst, port_bytes(spec->op, spec->bytes, n) / root_rate, "ports");
     return make_bound(hops * (double)links.latency_ps, worst, n);
 }
 

@@ -13,8 +13,9 @@ bool coll_is_candidate(const topo *t, const struct coll_spec *spec)
 {
     struct coll_spec levels = *spec;
     levels.algorithm = COLL_HIERARCHICAL;
-    /* the forms of the others know one rate: between slices they would be far off */
-    if (spec->algorithm != COLL_HIERARCHICAL && coll_can(t, &levels)) return false;
+    /* the forms of most others know one rate: between slices they would be far off */
+    bool knows_slices = spec->algorithm == COLL_HIERARCHICAL || spec->algorithm == COLL_DIRECT;
+    if (!knows_slices && coll_can(t, &levels)) return false;
     bool is_only = spec->op == COLL_ALL_TO_ALL || spec->op == COLL_PERMUTE || spec->op == COLL_SEND;
     bool is_small = spec->group.size <= COLL_DIRECT_CHOICE_MAX;
     if (spec->algorithm == COLL_HAMILTONIAN && spec->group.size > COLL_HAMILTONIAN_CHOICE_MAX)
@@ -36,6 +37,8 @@ enum coll_algorithm coll_choose(const topo *t, const struct coll_spec *spec)
 {
     struct coll_spec candidate = *spec;
     enum coll_algorithm best = COLL_ALGORITHMS;
+    bool is_sharded = coll_algorithm_fits(spec->op, COLL_RING);
+    if (is_sharded && coll_members(t, spec) == 1) return COLL_RING; /* nobody to send to */
     sim_ps best_ps = 0;
     for (int i = 0; i < COLL_ALGORITHMS + 1; i++) {
         /* the search comes last, when it is known what it has to beat */

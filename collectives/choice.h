@@ -7,7 +7,7 @@
 #include "collectives/coll.h"
 
 /** Largest group for which the direct algorithm is considered where there is another. */
-#define COLL_DIRECT_CHOICE_MAX 256
+#define COLL_DIRECT_CHOICE_MAX 512
 /** Largest group for which Hamiltonian rings are considered: simulating them takes n^2 messages. */
 #define COLL_HAMILTONIAN_CHOICE_MAX 1024
 

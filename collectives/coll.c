@@ -92,11 +92,16 @@ bool coll_algorithm_fits(enum coll_op op, enum coll_algorithm algorithm)
     return algorithms[algorithm].ops >> op & 1;
 }
 
+static bool is_messages(enum coll_op op)
+{
+    return op == COLL_PERMUTE || op == COLL_SEND;
+}
+
 const char *coll_obstacle(const topo *t, const struct coll_spec *spec)
 {
     struct coll_spec trimmed = *spec;
     trimmed.group = coll_group_trimmed(&spec->group);
-    if (spec->pairs != NULL || trimmed.group.size == 1) return NULL;
+    if (spec->pairs != NULL || is_messages(spec->op) || coll_members(t, &trimmed) == 1) return NULL;
     if (topo_failed_chips(t) > 0 && !algorithms[spec->algorithm].takes_holes)
         return "want a slice without failed chips";
     obstacle_fn obstacle = algorithms[spec->algorithm].obstacle;
@@ -106,11 +111,6 @@ const char *coll_obstacle(const topo *t, const struct coll_spec *spec)
 bool coll_can(const topo *t, const struct coll_spec *spec)
 {
     return coll_algorithm_fits(spec->op, spec->algorithm) && coll_obstacle(t, spec) == NULL;
-}
-
-static bool is_messages(enum coll_op op)
-{
-    return op == COLL_PERMUTE || op == COLL_SEND;
 }
 
 /* A failed chip can be left out of a group when there is one group only; a list of messages names
@@ -149,7 +149,7 @@ static enum sim_status check_chips(const topo *t, const struct coll_spec *spec,
 
 static net_schedule *build(const topo *t, const struct coll_spec *spec)
 {
-    if (spec->group.size == 1 && spec->pairs == NULL) { /* nobody to send to */
+    if (spec->pairs == NULL && coll_members(t, spec) == 1) { /* nobody to send to */
         net_schedule *s = net_schedule_create(t, &spec->group);
         net_schedule_add_program(s);
         return s;
@@ -201,15 +201,26 @@ static bool is_plain(const topo *t)
     return (topo_has_ports(t) || is_full(t)) && topo_is_uniform(t) && !topo_is_faulty(t);
 }
 
+/* Of several slices the one a group lies in, if it lies in one; else the topology itself. */
+static const topo *network_of(const topo *t, const struct coll_spec *spec)
+{
+    const topo *slice = topo_slice(t);
+    if (slice == NULL || spec->pairs != NULL || is_messages(spec->op)) return t;
+    for (uint32_t i = 0; i < spec->group.factor_count; i++)
+        if (spec->group.factor[i].axis >= topo_axes(slice)) return t;
+    return slice;
+}
+
 struct coll_cost coll_closed_form(const topo *t, const struct coll_spec *spec)
 {
     assert(coll_can(t, spec));
     struct coll_spec trimmed = *spec;
     trimmed.group = coll_group_trimmed(&spec->group);
-    if (trimmed.group.size == 1 && spec->pairs == NULL) return coll_cost_make(0, 0, true);
+    if (spec->pairs == NULL && coll_members(t, &trimmed) == 1) return coll_cost_make(0, 0, true);
     bool is_list = is_messages(spec->op) || spec->pairs != NULL;
     struct coll_cost cost =
-        is_list ? coll_permute_cost(t, &trimmed) : algorithms[spec->algorithm].cost(t, &trimmed);
+        is_list ? coll_permute_cost(t, &trimmed)
+                : algorithms[spec->algorithm].cost(network_of(t, &trimmed), &trimmed);
     bool takes_twists = !is_list && algorithms[spec->algorithm].takes_twists;
     cost.is_exact = cost.is_exact && is_plain(t) && (takes_twists || !topo_is_twisted(t));
     return cost;

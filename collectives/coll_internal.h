@@ -68,6 +68,10 @@ struct coll_cost coll_hamiltonian_cost(const topo *t, const struct coll_spec *sp
 net_schedule *coll_phased_build(const topo *t, const struct coll_spec *spec);
 struct coll_cost coll_phased_cost(const topo *t, const struct coll_spec *spec);
 
+/** Does the group lie over several slices? */
+bool coll_is_over_slices(const topo *t, const struct topo_group *group);
+struct coll_cost coll_direct_over_slices_cost(const topo *t, const struct coll_spec *spec);
+
 /* Why an algorithm cannot; NULL when it can. */
 const char *coll_bucket_obstacle(const topo *t, const struct coll_spec *spec);
 const char *coll_bine_obstacle(const topo *t, const struct coll_spec *spec);

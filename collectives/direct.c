@@ -107,6 +107,7 @@ static double factor_load(const topo *t, const struct topo_group *group,
 
 struct coll_cost coll_direct_cost(const topo *t, const struct coll_spec *spec)
 {
+    if (coll_is_over_slices(t, &spec->group)) return coll_direct_over_slices_cost(t, spec);
     const struct topo_group *group = &spec->group;
     struct coll_network net = coll_network_of(t);
     double hops = 0, load = 0;

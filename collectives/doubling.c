@@ -135,7 +135,7 @@ struct coll_cost coll_doubling_cost(const topo *t, const struct coll_spec *spec)
 {
     const struct topo_group *group = &spec->group;
     struct coll_network net = coll_network_of(t);
-    struct partners p = partners_of(group, group->size);
+    struct partners p = partners_of(group, coll_members(t, spec));
     bool is_full = spec->op == COLL_ALL_REDUCE && spec->algorithm == COLL_RECURSIVE_DOUBLING;
     bool is_exact = !p.is_flat;
     double latency = 0, bytes = 0, share = 1;
@@ -147,9 +147,14 @@ struct coll_cost coll_doubling_cost(const topo *t, const struct coll_spec *spec)
         bytes += load * (is_full ? 1 : share);
         is_exact = is_exact && group->factor[p.factor[s]].stride == 1;
     }
-    if (p.paired < p.members) { /* there and back again */
-        latency += 2;
-        bytes += is_full ? 2 : 1;
+    if (p.paired < p.members) { /* there and back again, the extras' ways side by side */
+        double extras = p.members - p.paired, apart = 1, sharing = 1;
+        if (topo_has_ports(t)) {
+            apart = p.paired < extras ? p.paired : extras;
+            sharing = (extras + 1) / 2;
+        }
+        latency += 2 * apart;
+        bytes += sharing * (is_full ? 2 : 1);
     }
     double times = spec->op == COLL_ALL_REDUCE && !is_full ? 2 : 1;
     return coll_cost_make(times * latency * net.hop_ps,

@@ -12,8 +12,8 @@
  *
  *   all-reduce    2 T(bucket, V, n) + 2 (m-1) a' + 2 (m-1)/m V/(n W')
  *
- * In q chunks one is between slices while the next is inside, and it takes about a q-th of that and
- * the rest of the longer level only:
+ * In q chunks one is between slices while the next is inside: the bytes take a q-th of that and the
+ * rest of the longer level only, while every chunk adds the hops of a phase:
  *
  *   chunk 0   RS  between  AG
  *   chunk 1       RS  between  AG        a phase waits for the same phase of the chunk before
@@ -52,14 +52,6 @@ static uint32_t colours_of(const struct levels *l, const struct topo_group *grou
     for (uint32_t i = 0; i < l->inner_count; i++)
         if (topo_factor_is_ring(l->slice, &group->factor[l->inner[i]])) return 2 * l->inner_count;
     return l->inner_count;
-}
-
-static uint32_t chunks_of(const struct coll_spec *spec)
-{
-    enum { CHUNKS = 8, CHUNK_BYTES_MIN = 1 << 20 };
-    if (spec->chunks > 0) return spec->chunks;
-    double fit = spec->bytes / CHUNK_BYTES_MIN;
-    return fit < 1 ? 1 : fit < CHUNKS ? (uint32_t)fit : CHUNKS;
 }
 
 /* The passes of a colour: between slices, then inside, in the order of an all-gather. */
@@ -109,35 +101,20 @@ static void write_phase(struct coll_lane *lane, const struct coll_pass *pass, bo
     *gate = join(lane, NET_NONE);
 }
 
-static void write_colour(net_schedule *s, const struct coll_spec *spec, const struct passes *p,
-                         uint32_t first_part, double bytes, uint32_t *tag)
+static void write_colour(net_schedule *s, enum coll_op op, const struct passes *p,
+                         uint32_t first_part, uint32_t chunks, double bytes, uint32_t *tag)
 {
     net_op_id gate[2 * TOPO_FACTORS_MAX];
-    uint32_t chunks = chunks_of(spec);
     for (uint32_t i = 0; i < 2 * p->count; i++)
         gate[i] = NET_NONE;
     for (uint32_t chunk = 0; chunk < chunks; chunk++) {
         struct coll_lane lane;
-        coll_lane_init(&lane, s, first_part + chunk, 1, bytes / chunks, tag,
-                       spec->op != COLL_ALL_GATHER);
-        for (uint32_t i = p->count; i-- > 0 && spec->op != COLL_ALL_GATHER;)
+        coll_lane_init(&lane, s, first_part + chunk, 1, bytes / chunks, tag, op != COLL_ALL_GATHER);
+        for (uint32_t i = p->count; i-- > 0 && op != COLL_ALL_GATHER;)
             write_phase(&lane, &p->pass[i], true, &gate[i]);
-        for (uint32_t i = 0; i < p->count && spec->op != COLL_REDUCE_SCATTER; i++)
+        for (uint32_t i = 0; i < p->count && op != COLL_REDUCE_SCATTER; i++)
             write_phase(&lane, &p->pass[i], false, &gate[p->count + i]);
     }
-}
-
-net_schedule *coll_hierarchy_build(const topo *t, const struct coll_spec *spec)
-{
-    net_schedule *s = net_schedule_create(t, &spec->group);
-    net_schedule_add_program(s);
-    struct levels l = levels_of(t, &spec->group);
-    uint32_t colours = colours_of(&l, &spec->group), tag = 0;
-    for (uint32_t c = 0; c < colours; c++) {
-        struct passes p = passes_of(s, &l, c);
-        write_colour(s, spec, &p, c * chunks_of(spec), spec->bytes / colours, &tag);
-    }
-    return s;
 }
 
 /* A chip's share of the network beyond its slice: of its own link, or of the NIC it is behind. */
@@ -214,20 +191,69 @@ struct coll_phases coll_hierarchy_phases(const topo *t, const struct coll_spec *
                                                     share_bytes_per_s(t) * 1e12};
 }
 
+/* In q chunks: bytes overlap but for a q-th; every chunk more waits for the hops of one level. */
+static struct coll_cost cost_in_chunks(const struct coll_phases *p, enum coll_op op, double q)
+{
+    double times = op == COLL_ALL_REDUCE ? 2 : 1;
+    double inside = times * p->inside_bytes_ps, between = p->between_bytes_ps;
+    double longer = inside > between ? inside : between;
+    double slower = p->between_hops_ps / times; /* hops of a chunk's longest phase */
+    if (p->inside_hops_ps > slower) slower = p->inside_hops_ps;
+    return coll_cost_make(times * p->inside_hops_ps + p->between_hops_ps + (q - 1) * slower,
+                          (inside + between) / q + longer * (q - 1) / q, false);
+}
+
+/* As asked, or whichever of 1, 2, 4, 8, 16 takes least. */
+static uint32_t chunks_of(const topo *t, const struct coll_spec *spec)
+{
+    enum { CHUNKS_MAX = 16 };
+    if (spec->chunks > 0) return spec->chunks;
+    struct coll_phases p = coll_hierarchy_phases(t, spec);
+    uint32_t best = 1;
+    for (uint32_t q = 2; q <= CHUNKS_MAX; q *= 2)
+        if (cost_in_chunks(&p, spec->op, q).time_ps < cost_in_chunks(&p, spec->op, best).time_ps)
+            best = q;
+    return best;
+}
+
+net_schedule *coll_hierarchy_build(const topo *t, const struct coll_spec *spec)
+{
+    net_schedule *s = net_schedule_create(t, &spec->group);
+    net_schedule_add_program(s);
+    struct levels l = levels_of(t, &spec->group);
+    uint32_t colours = colours_of(&l, &spec->group), chunks = chunks_of(t, spec), tag = 0;
+    for (uint32_t c = 0; c < colours; c++) {
+        struct passes p = passes_of(s, &l, c);
+        write_colour(s, spec->op, &p, c * chunks, chunks, spec->bytes / colours, &tag);
+    }
+    return s;
+}
+
 struct coll_cost coll_hierarchy_cost(const topo *t, const struct coll_spec *spec)
 {
     struct coll_phases p = coll_hierarchy_phases(t, spec);
-    double times = spec->op == COLL_ALL_REDUCE ? 2 : 1, q = chunks_of(spec);
-    double inside = times * p.inside_bytes_ps, between = p.between_bytes_ps;
-    double longer = inside > between ? inside : between;
-    return coll_cost_make(times * p.inside_hops_ps + p.between_hops_ps,
-                          (inside + between) / q + longer * (q - 1) / q, false);
+    return cost_in_chunks(&p, spec->op, chunks_of(t, spec));
+}
+
+/* Every shard over the network by itself: few hops, but all bytes of a chip through its share. */
+struct coll_cost coll_direct_over_slices_cost(const topo *t, const struct coll_spec *spec)
+{
+    struct levels l = levels_of(t, &spec->group);
+    double m = spec->group.factor[l.outer].extent, times = spec->op == COLL_ALL_REDUCE ? 2 : 1;
+    double hops_ps = (double)slice_to_slice_ps(t, &spec->group, l.outer);
+    return coll_cost_make(times * hops_ps,
+                          times * (m - 1) / m * spec->bytes / share_bytes_per_s(t) * 1e12, false);
+}
+
+bool coll_is_over_slices(const topo *t, const struct topo_group *group)
+{
+    return topo_slice(t) != NULL && levels_of(t, group).outer != NET_NONE;
 }
 
 const char *coll_hierarchy_obstacle(const topo *t, const struct coll_spec *spec)
 {
     struct topo_group group = coll_group_trimmed(&spec->group);
-    if (topo_slice(t) == NULL || levels_of(t, &group).outer == NET_NONE)
+    if (!coll_is_over_slices(t, &group))
         return "want a group over several slices, as v5p:4x4x4*2 has";
     return topo_failed_chips(t) > 0 ? "want slices without failed chips" : NULL;
 }

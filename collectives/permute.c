@@ -38,6 +38,16 @@ static net_schedule *build_shift(const topo *t, const struct topo_group *group, 
     return s;
 }
 
+/* The same among the chips that work. */
+static net_schedule *build_shift_around(const topo *t, const struct coll_spec *spec)
+{
+    coll_plan *plan = coll_plan_create(t, spec, 1, 1);
+    uint32_t n = coll_plan_members(plan);
+    for (uint32_t m = 0; m < n; m++)
+        coll_plan_send_part(plan, 0, 0, m, (m + 1) % n, 0, spec->bytes, false);
+    return coll_plan_schedule(plan);
+}
+
 /* One message in every group. */
 static net_schedule *build_send(const topo *t, const struct coll_spec *spec)
 {
@@ -81,6 +91,7 @@ net_schedule *coll_permute_build(const topo *t, const struct coll_spec *spec)
 {
     if (spec->pairs != NULL) return build_list(t, spec->pairs);
     if (spec->op == COLL_SEND) return build_send(t, spec);
+    if (topo_failed_chips(t) > 0) return build_shift_around(t, spec);
     return build_shift(t, &spec->group, spec->bytes);
 }
 

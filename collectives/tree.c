@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "collectives/coll_internal.h"
+#include "topo/route.h"
 
 uint32_t coll_member_of_rank(const topo *t, const struct coll_spec *spec, uint32_t rank)
 {
@@ -120,12 +121,72 @@ struct timed_tree {
     struct moment *message;
 };
 
-/* On a ring of all members, the shorter way; without ports every pair is one hop apart. */
-static double hops_between(const topo *t, uint32_t members, const struct coll_branch *b)
+/* Where the messages of a step go: how far, and how many share the busiest link of a way. */
+struct step_ways {
+    const topo *t;
+    topo_chip_id *chip; /* [members] counted from the root */
+    struct topo_paths paths;
+    double *load; /* [links] of the step */
+};
+
+#define ROUTED_MEMBERS_MAX 512
+
+/* Adds the branch's way to the loads, or gives the largest load on it. */
+static double walk_branch(struct step_ways *w, const struct coll_branch *b, bool is_adding)
 {
-    uint32_t apart = b->child > b->parent ? b->child - b->parent : b->parent - b->child;
-    if (!topo_has_ports(t)) return 1;
-    return apart < members - apart ? apart : members - apart;
+    double most = 0;
+    topo_route(w->t, w->chip[b->parent], w->chip[b->child], &w->paths);
+    for (uint32_t i = 0; i < w->paths.count; i++)
+        for (uint32_t h = w->paths.begin[i]; h < w->paths.begin[i + 1]; h++) {
+            double *load = &w->load[w->paths.link[h]];
+            if (is_adding) *load += w->paths.share[i];
+            if (*load > most) most = *load;
+        }
+    return most;
+}
+
+/* Branches begin .. end - 1 are those of one step. */
+static void time_step(struct step_ways *w, struct timed_tree *tree, uint32_t begin, uint32_t end)
+{
+    for (topo_link_id l = 0; l < topo_links(w->t); l++)
+        w->load[l] = 0;
+    for (uint32_t i = begin; i < end; i++)
+        walk_branch(w, &tree->branch[i], true);
+    for (uint32_t i = begin; i < end; i++) {
+        tree->message[i].bytes_ps *= walk_branch(w, &tree->branch[i], false);
+        tree->message[i].hops_ps *=
+            topo_distance(w->t, w->chip[tree->branch[i].parent], w->chip[tree->branch[i].child]);
+    }
+}
+
+/* What a message of all takes over one idle hop, times its ways. Larger groups than that many
+ * members are not routed: a ring of all of them, or one hop without ports. */
+static void time_ways(const topo *t, const struct coll_spec *spec, struct timed_tree *tree)
+{
+    uint32_t n = tree->members;
+    if (n > ROUTED_MEMBERS_MAX) {
+        for (uint32_t i = 0; i + 1 < n && topo_has_ports(t); i++) {
+            const struct coll_branch *b = &tree->branch[i];
+            uint32_t apart = b->child > b->parent ? b->child - b->parent : b->parent - b->child;
+            tree->message[i].hops_ps *= apart < n - apart ? apart : n - apart;
+        }
+        return;
+    }
+    struct step_ways w = {
+        .t = t, .chip = SIM_NEW(topo_chip_id, n), .load = SIM_NEW(double, topo_links(t))};
+    uint32_t root = spec->op == COLL_ALL_REDUCE ? 0 : coll_member_of_rank(t, spec, spec->root);
+    for (uint32_t rank = 0, member = 0; rank < spec->group.size; rank++) {
+        topo_chip_id chip = topo_group_chip(t, &spec->group, 0, rank);
+        if (!topo_chip_is_failed(t, chip)) w.chip[(member++ + n - root) % n] = chip;
+    }
+    for (uint32_t i = 0, end; i + 1 < n; i = end) {
+        for (end = i + 1; end + 1 < n && tree->branch[end].step == tree->branch[i].step;)
+            end++;
+        time_step(&w, tree, i, end);
+    }
+    topo_paths_release(&w.paths);
+    sim_free(w.chip);
+    sim_free(w.load);
 }
 
 static struct timed_tree timed_tree_of(const topo *t, const struct coll_spec *spec,
@@ -133,7 +194,7 @@ static struct timed_tree timed_tree_of(const topo *t, const struct coll_spec *sp
 {
     bool is_scatter = spec->op == COLL_SCATTER || spec->op == COLL_GATHER;
     struct coll_network net = coll_network_of(t);
-    struct timed_tree tree = {.members = spec->group.size};
+    struct timed_tree tree = {.members = coll_members(t, spec)};
     tree.branch = SIM_NEW(struct coll_branch, tree.members);
     tree.message = SIM_NEW(struct moment, tree.members);
     uint32_t *count = SIM_NEW(uint32_t, tree.members);
@@ -142,11 +203,10 @@ static struct timed_tree timed_tree_of(const topo *t, const struct coll_spec *sp
     find_subtrees(&plain, 0, NULL, count);
     for (uint32_t i = 0; i + 1 < tree.members; i++) {
         double share = is_scatter ? (double)count[tree.branch[i].child] / tree.members : 1;
-        tree.message[i] =
-            (struct moment){hops_between(t, tree.members, &tree.branch[i]) * net.hop_ps,
-                            share * spec->bytes / net.bytes_per_s * 1e12};
+        tree.message[i] = (struct moment){net.hop_ps, share * spec->bytes / net.bytes_per_s * 1e12};
     }
     sim_free(count);
+    time_ways(t, spec, &tree);
     return tree;
 }
 

@@ -22,8 +22,9 @@ uint32_t coll_member_of_rank(const topo *t, const struct coll_spec *spec, uint32
 net_schedule *coll_tree_build(const topo *t, const struct coll_spec *spec,
                               coll_tree_branches branches);
 
-/** What that takes where every message has its ways to itself: a member passes on one message after
- * the other, and takes in several at once. Exact on full meshes. */
+/** What that takes step by step: a member passes on one message after the other, and takes in
+ * several at once; messages of a step share links (of at most 512 members). Exact on full meshes.
+ */
 struct coll_cost coll_tree_cost(const topo *t, const struct coll_spec *spec,
                                 coll_tree_branches branches);
 

@@ -144,6 +144,8 @@ topo_chip_id topo_group_chip(const topo *t, const struct topo_group *group, topo
 
 bool topo_factor_is_ring(const topo *t, const struct topo_factor *factor)
 {
+    const topo *slice = topo_slice(t);
+    if (slice != NULL && factor->axis < topo_axes(slice)) return topo_factor_is_ring(slice, factor);
     if (factor->extent == 1 || !topo_has_ports(t)) return true;
     return topo_axis_is_wrapped(t, factor->axis) &&
            factor->stride * factor->extent == topo_axis_size(t, factor->axis);

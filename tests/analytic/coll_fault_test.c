@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "collectives/choice.h"
 #include "tests/analytic/run.h"
 #include "topo/metrics.h"
 
@@ -104,11 +105,54 @@ START_TEST(a_failed_chip_is_left_out)
 }
 END_TEST
 
+/* Holes that leave a power of two, a few, or one; the forms are asked as auto asks them. */
+START_TEST(whatever_is_left_goes_on)
+{
+    static const char *const cases[][2] = {{"ring:5", "chip:4"},
+                                           {"full:9", "chip:3"},
+                                           {"mesh:6x6", "chip:2,2;chip:3,2;chip:2,3;chip:3,3"},
+                                           {"torus:3x3", "chip:1,1"},
+                                           {"mesh:2", "chip:0"},
+                                           {"ring:4", "chip:1;chip:3;chip:2"},
+                                           {"switch:9", "chip:3"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct sim_error err = {0};
+        topo *t = NULL;
+        if (topo_with(cases[i][0], cases[i][1], NULL, NULL, &err, &t) != SIM_OK) continue;
+        struct coll_spec c = {.bytes = 1e6, .group = topo_group_all(t)};
+        while (topo_chip_is_failed(t, topo_group_chip(t, &c.group, 0, c.root)))
+            c.root++;
+        c.receiver = c.root;
+        for (int op = 0; op < COLL_OPS; op++) {
+            c.op = (enum coll_op)op;
+            c.algorithm = coll_choose(t, &c);
+            checked_us(t, &c);
+        }
+        topo_destroy(t);
+    }
+}
+END_TEST
+
+/* A receiver that lost its way out still takes in by both ports: 1 GB over 90 GB/s and 4 hops. */
+START_TEST(ways_in_and_out_are_told_apart)
+{
+    topo *t = topo_with_or_fail("ring:8", "link:4:+x:out", NULL);
+    struct coll_spec c = {.op = COLL_SEND,
+                          .algorithm = COLL_DIRECT,
+                          .group = topo_group_all(t),
+                          .bytes = 1e9,
+                          .receiver = 4};
+    ck_assert_double_le(sim_ps_to_us(coll_lower_bound(t, &c).time_ps), 1e9 / 90e3 + 4);
+    run_us(t, &c);
+    topo_destroy(t);
+}
+END_TEST
+
 int main(void)
 {
-    const TTest *const tests[] = {a_ring_over_a_dark_switch_keeps_half,
-                                  all_to_all_in_the_engine_agrees_with_link_loads,
-                                  a_failed_chip_is_left_out};
+    const TTest *const tests[] = {
+        a_ring_over_a_dark_switch_keeps_half, all_to_all_in_the_engine_agrees_with_link_loads,
+        a_failed_chip_is_left_out, whatever_is_left_goes_on, ways_in_and_out_are_told_apart};
     Suite *suite = SUITE_OF("coll_fault", tests);
     TCase *loops = tcase_create("random");
     tcase_set_timeout(loops, 120);

@@ -2,8 +2,8 @@
  * The flow engine against SimGrid 3.32: finish times of single messages, with its routes.
  *
  * tests/data/simgrid-3.32.csv holds what SimGrid's flow model CM02 without TCP corrections gives on
- * torus zones of 45 GB/s, latency 0, all messages starting at once: plain max-min sharing. Its times
- * are doubles, podsim's whole picoseconds: 2 ps or 1e-8 apart at most.
+ * torus zones of 45 GB/s, latency 0, all messages starting at once: plain max-min sharing. Its
+ * times are doubles, podsim's whole picoseconds: 2 ps or 1e-8 apart at most.
  */
 #include <math.h>
 #include <stdio.h>
