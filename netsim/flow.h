@@ -18,6 +18,9 @@ typedef uint32_t net_flow_id;
 /** Ends of flows come out of `calendar` as timers of this kind, with the flow as payload. */
 net_flow_engine *net_flow_engine_create(const topo *t, net_calendar *calendar, uint32_t timer_kind);
 void net_flow_engine_destroy(net_flow_engine *e);
+/** From now on, an end takes along the other ends of its component that would come within this
+ * share of their flow's time so far. 0, as at first: none, exact. */
+void net_flow_engine_coalesce(net_flow_engine *e, double share);
 
 /**
  * Start a flow of `bytes` > 0 over `link` (hops >= 1 links in order). `owner` is given back at its

@@ -567,6 +567,7 @@ enum sim_status net_run(const net_schedule *root, const struct net_options *opti
                     .activity_free = NET_NONE};
     r.calendar = net_calendar_create();
     r.engine = net_flow_engine_create(r.topology, r.calendar, TIMER_FLOW);
+    net_flow_engine_coalesce(r.engine, options->coalesce);
     uint32_t root_frame = frame_create(&r, root, NET_NONE, NET_NONE);
     for (uint32_t c = 0; c < topo_chips(r.topology); c++) {
         enter_after(&r, root_frame, c, options->entry_overhead_ps, (struct chain){0});
