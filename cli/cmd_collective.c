@@ -3,6 +3,7 @@
  *
  * Everything is read and checked, and every output file opened, before anything is simulated.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,9 @@ static const struct cli_option options[] = {
     {"matrix", "FILE",
      "all-to-all: a row of bytes for each rank; bytes is then\nwhat the busiest rank sends"},
     {"skew", "X", "all-to-all: rank 0 gets X times its even share, later\nranks less"},
+    {"coalesce", "X",
+     "messages that would end within this share of their time\nare taken together: faster, not "
+     "exact (default: 0)"},
     {"format", "FORMAT", "text, csv or json (default: text)"},
     {"messages", "FILE", "write a CSV row per message (one run only)"},
     {"link-stats", "FILE", "write a CSV row per link (one run only)"},
@@ -80,6 +84,7 @@ enum {
     OPT_PAIRS,
     OPT_MATRIX,
     OPT_SKEW,
+    OPT_COALESCE,
     OPT_FORMAT,
     OPT_MESSAGES,
     OPT_LINK_STATS,
@@ -110,17 +115,21 @@ struct request {
     struct topo_options topology;
     sim_ps launch_overhead_ps; /* -1: the chip's */
     sim_ps send_overhead_ps;
+    double coalesce;
     uint64_t *bytes;
     uint32_t bytes_count;
 };
 
-static enum sim_status parse_skew(const char *value, struct sim_error *err, double *out)
+/* A plain number from `least` to `most`; `wanted` says so. */
+static enum sim_status parse_number(const char *option, const char *value, double least,
+                                    double most, const char *wanted, struct sim_error *err,
+                                    double *out)
 {
     char *end = NULL;
     *out = strtod(value, &end);
     bool is_number = *value >= '0' && *value <= '9' && *end == 0;
-    if (is_number && *out >= 1) return SIM_OK;
-    return sim_error_set(err, SIM_EDATA, "--skew: found \"%s\", want a number from 1", value);
+    if (is_number && *out >= least && *out <= most) return SIM_OK;
+    return sim_error_set(err, SIM_EDATA, "--%s: found \"%s\", want %s", option, value, wanted);
 }
 
 static enum sim_status parse_engine(const char *value, struct request *q, struct sim_error *err)
@@ -165,7 +174,7 @@ static enum sim_status take_question(struct request *request, int option, const 
         q->chunks = (uint32_t)count;
         return SIM_OK;
     case OPT_SKEW:
-        return parse_skew(value, err, &q->skew);
+        return parse_number("skew", value, 1, HUGE_VAL, "a number from 1", err, &q->skew);
     default:
         return cli_topology_option(options[option].name, value, &request->topology, err);
     }
@@ -208,6 +217,8 @@ static enum sim_status take(void *request, int option, const char *value, struct
     case OPT_SEND:
         return cli_option_error("send-overhead", sim_time_parse(value, err, &q->send_overhead_ps),
                                 err);
+    case OPT_COALESCE:
+        return parse_number("coalesce", value, 0, 0.1, "a share from 0 to 0.1", err, &q->coalesce);
     case OPT_FORMAT:
         return cli_format_parse(value, err, &q->format);
     case OPT_MESSAGES:
@@ -381,7 +392,8 @@ static struct net_options net_options_of(const struct request *q, const topo *t)
 {
     return (struct net_options){.send_overhead_ps = q->send_overhead_ps,
                                 .entry_overhead_ps = launch_overhead_ps(q, t),
-                                .is_unreduced = q->symmetry == 1};
+                                .is_unreduced = q->symmetry == 1,
+                                .coalesce = q->coalesce};
 }
 
 /* Rows are dealt to the ranks in turn; every rank gets every result. */
@@ -465,6 +477,7 @@ static void add_meta(cli_report *report, const struct request *q, const topo *t)
         cli_meta_text(report, "send_overhead", sim_time_format(q->send_overhead_ps, text));
     cli_meta_text(report, "routing", cli_routing_text(&q->topology, t));
     cli_meta_text(report, "engine", collective_engine_names[q->question.engine]);
+    if (q->coalesce > 0) cli_meta_double(report, "coalesce", q->coalesce);
 }
 
 static void print_rows(const struct request *q, const struct collective_plan *p,

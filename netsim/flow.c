@@ -1,12 +1,10 @@
 /*
- * Flows, the links they hold, and which of them a change reaches.
+ * Flows and the links they hold; what a start or an end changes.
  *
- * A flow has one hop record per link of its path; the hops on a link form a list. A start or an end
- * marks links dirty; settling walks from each dirty link over hops to flows and on to their links,
- * collects that component, solves it and moves the end of every flow whose rate changed by a bit.
- * Two shortcuts keep collectives of neighbours cheap: a flow alone on a one-hop path gets the whole
- * link at once and leaves it without dirt, and a component of one link is shared without the
- * solver.
+ * A link that only flows of one hop use is loose: it is shared out on its own, and each of its
+ * flows has its own timer. That keeps collectives of neighbours cheap: a flow alone on such a link
+ * gets it at once, and several divide it evenly without the solver. Flows of several hops, and all
+ * links and flows they touch, are in clusters (cluster.c), each solved as one.
  *
  * A flow's remaining bytes are brought up to date only when its rate changes, from the
  * whole-picosecond difference since the last change, so that results do not depend on when a run
@@ -15,72 +13,12 @@
 #include "netsim/flow.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/arena.h"
-#include "netsim/maxmin.h"
-
-#define NONE UINT32_MAX
+#include "netsim/flow_internal.h"
 
 /* Link bytes are summed in units of 2^-8 byte: integers add up the same in any order. */
 #define BYTE_UNITS 256.0
-
-struct flow {
-    double remaining_bytes; /* true at updated_ps */
-    double rate;            /* bytes/s since then; 0 before the first settle */
-    double bytes;
-    sim_ps updated_ps;
-    net_timer_id timer; /* NONE before the first settle */
-    uint32_t owner;
-    uint32_t hop_begin,
-        hop_count; /* its hops are consecutive; a free flow keeps them for its successor */
-    uint32_t free_next;
-    uint32_t visit; /* == engine.visit: already in the component being collected */
-};
-
-struct hop {
-    uint32_t flow;
-    topo_link_id link;
-    uint32_t next, prev; /* on the link */
-};
-
-struct link {
-    double capacity;
-    sim_ps latency_ps;
-    sim_ps busy_since_ps, busy_ps;
-    uint64_t byte_units;
-    uint32_t head, count; /* hops on it */
-    uint32_t long_count;  /* of these, hops of flows with more than one */
-    uint32_t visit;
-    uint32_t local; /* index within the component being solved */
-    bool is_dirty;
-};
-
-struct net_flow_engine {
-    net_calendar *calendar;
-    uint32_t timer_kind;
-    struct link *link; /* [links] */
-    struct flow *flow;
-    uint32_t flow_count, flow_capacity;
-    uint32_t *free_by_hops; /* [free_capacity] head of the free flows with so many hops */
-    uint32_t free_capacity;
-    struct hop *hop;
-    uint32_t hop_count, hop_capacity;
-    topo_link_id *dirty;
-    uint32_t dirty_count, dirty_capacity;
-    uint32_t visit;
-
-    /* the component being solved */
-    uint32_t *member, member_count, member_capacity; /* flows */
-    topo_link_id *part;                              /* links */
-    uint32_t part_count, part_capacity;
-    uint32_t *path_begin, path_begin_capacity, *path_link, path_capacity;
-    double *capacity, *rate;
-    uint32_t capacity_capacity, rate_capacity;
-    struct net_maxmin solver;
-    uint64_t started, solves;
-    bool is_past_end; /* some end lies beyond SIM_PS_MAX */
-};
 
 net_flow_engine *net_flow_engine_create(uint32_t links, const struct net_flow_link *link,
                                         net_calendar *calendar, uint32_t timer_kind)
@@ -88,55 +26,35 @@ net_flow_engine *net_flow_engine_create(uint32_t links, const struct net_flow_li
     net_flow_engine *e = SIM_NEW(net_flow_engine, 1);
     e->calendar = calendar;
     e->timer_kind = timer_kind;
-    e->link = SIM_NEW(struct link, links);
-    for (uint32_t l = 0; l < links; l++)
-        e->link[l] = (struct link){
-            .capacity = link[l].bytes_per_s, .latency_ps = link[l].latency_ps, .head = NONE};
+    e->cluster_free = NONE;
+    e->link = SIM_NEW(struct flow_link, links);
+    net_maxmin_init(&e->network, links);
+    for (uint32_t l = 0; l < links; l++) {
+        e->network.link[l].capacity = link[l].bytes_per_s;
+        e->link[l] = (struct flow_link){.latency_ps = link[l].latency_ps, .cluster = NONE};
+    }
     return e;
 }
 
 void net_flow_engine_destroy(net_flow_engine *e)
 {
     if (e == NULL) return;
+    net_clusters_release(e);
+    net_maxmin_release(&e->network);
     sim_free(e->link);
     sim_free(e->flow);
-    sim_free(e->free_by_hops);
-    sim_free(e->hop);
     sim_free(e->dirty);
-    sim_free(e->member);
-    sim_free(e->part);
-    sim_free(e->path_begin);
-    sim_free(e->path_link);
-    sim_free(e->capacity);
-    sim_free(e->rate);
-    net_maxmin_release(&e->solver);
+    sim_free(e->pending);
     sim_free(e);
 }
 
-/* ---- flows and their hops ---- */
-
-static uint32_t flow_allocate(net_flow_engine *e, uint32_t hops)
+void net_flow_engine_coalesce(net_flow_engine *e, double share)
 {
-    if (hops >= e->free_capacity) {
-        uint32_t old = e->free_capacity;
-        SIM_GROW(e->free_by_hops, e->free_capacity, hops + 1);
-        for (uint32_t i = old; i < e->free_capacity; i++)
-            e->free_by_hops[i] = NONE;
-    }
-    uint32_t id = e->free_by_hops[hops];
-    if (id != NONE) {
-        e->free_by_hops[hops] = e->flow[id].free_next;
-        return id;
-    }
-    SIM_GROW(e->flow, e->flow_capacity, e->flow_count + 1);
-    SIM_GROW(e->hop, e->hop_capacity, e->hop_count + hops);
-    id = e->flow_count++;
-    e->flow[id] = (struct flow){.hop_begin = e->hop_count, .hop_count = hops};
-    e->hop_count += hops;
-    return id;
+    assert(share >= 0);
+    e->coalesce = share;
 }
 
-static void mark_dirty(net_flow_engine *e, topo_link_id link)
+void net_flow_mark_dirty(net_flow_engine *e, topo_link_id link)
 {
     if (e->link[link].is_dirty) return;
     e->link[link].is_dirty = true;
@@ -144,33 +62,7 @@ static void mark_dirty(net_flow_engine *e, topo_link_id link)
     e->dirty[e->dirty_count++] = link;
 }
 
-static void hop_attach(net_flow_engine *e, uint32_t hop, sim_ps now)
-{
-    struct link *l = &e->link[e->hop[hop].link];
-    if (l->count++ == 0) l->busy_since_ps = now;
-    l->long_count += e->flow[e->hop[hop].flow].hop_count > 1;
-    e->hop[hop].prev = NONE;
-    e->hop[hop].next = l->head;
-    if (l->head != NONE) e->hop[l->head].prev = hop;
-    l->head = hop;
-}
-
-static void hop_detach(net_flow_engine *e, uint32_t hop, sim_ps now)
-{
-    struct hop *h = &e->hop[hop];
-    struct link *l = &e->link[h->link];
-    if (h->prev == NONE)
-        l->head = h->next;
-    else
-        e->hop[h->prev].next = h->next;
-    if (h->next != NONE) e->hop[h->next].prev = h->prev;
-    assert(l->count > 0);
-    l->long_count -= e->flow[h->flow].hop_count > 1;
-    if (--l->count == 0) l->busy_ps += now - l->busy_since_ps;
-}
-
-/* Give the flow a rate and move its end. */
-static void set_rate(net_flow_engine *e, uint32_t id, double rate, sim_ps now)
+void net_flow_set_rate(net_flow_engine *e, net_flow_id id, double rate, sim_ps now)
 {
     struct flow *f = &e->flow[id];
     if (f->rate == rate) return;
@@ -180,37 +72,47 @@ static void set_rate(net_flow_engine *e, uint32_t id, double rate, sim_ps now)
     double left_ps = f->remaining_bytes / rate * 1e12;
     if (!(left_ps < (double)(SIM_PS_MAX - now))) {
         e->is_past_end = true;
+        f->end_ps = SIM_PS_MAX;
         return;
     }
     sim_ps left = llrint(left_ps);
+    f->end_ps = now + (left > 1 ? left : 1);
+}
+
+/* The same for a flow on a loose link, which has its own timer. */
+static void set_loose_rate(net_flow_engine *e, net_flow_id id, double rate, sim_ps now)
+{
+    struct flow *f = &e->flow[id];
+    if (f->timer != NONE && f->rate == rate) return;
     if (f->timer != NONE) net_calendar_cancel(e->calendar, f->timer);
-    f->timer = net_calendar_add(e->calendar, now + (left > 1 ? left : 1), e->timer_kind, id);
+    net_flow_set_rate(e, id, rate, now);
+    f->timer = net_calendar_add(e->calendar, f->end_ps, e->timer_kind, id);
 }
 
 void net_flow_start(net_flow_engine *e, sim_ps now, double bytes, const topo_link_id *link,
                     uint32_t hops, uint32_t owner)
 {
     assert(bytes > 0 && hops >= 1);
-    uint32_t id = flow_allocate(e, hops);
-    struct flow *f = &e->flow[id];
-    f->bytes = f->remaining_bytes = bytes;
-    f->rate = 0;
-    f->updated_ps = now;
-    f->timer = NONE;
-    f->owner = owner;
-    e->started++;
-    bool is_alone = hops == 1 && e->link[link[0]].count == 0 && !e->link[link[0]].is_dirty;
-    for (uint32_t i = 0; i < hops; i++) {
-        e->hop[f->hop_begin + i].flow = id;
-        e->hop[f->hop_begin + i].link = link[i];
-        hop_attach(e, f->hop_begin + i, now);
-    }
-    if (is_alone) {
-        set_rate(e, id, e->link[link[0]].capacity, now);
-        return;
-    }
     for (uint32_t i = 0; i < hops; i++)
-        mark_dirty(e, link[i]);
+        if (e->network.link[link[i]].ref_count == 0) e->link[link[i]].busy_since_ps = now;
+    net_flow_id id = net_maxmin_add(&e->network, link, hops);
+    SIM_GROW(e->flow, e->flow_capacity, e->network.flows);
+    e->flow[id] = (struct flow){.remaining_bytes = bytes,
+                                .bytes = bytes,
+                                .updated_ps = now,
+                                .start_ps = now,
+                                .timer = NONE,
+                                .owner = owner};
+    e->started++;
+    const struct flow_link *l = &e->link[link[0]];
+    if (hops > 1 || l->cluster != NONE) {
+        SIM_GROW(e->pending, e->pending_capacity, e->pending_count + 1);
+        e->pending[e->pending_count++] = id;
+    } else if (e->network.link[link[0]].ref_count == 1 && !l->is_dirty) {
+        set_loose_rate(e, id, e->network.link[link[0]].capacity, now);
+    } else {
+        net_flow_mark_dirty(e, link[0]);
+    }
 }
 
 uint32_t net_flow_owner(const net_flow_engine *e, net_flow_id flow)
@@ -218,99 +120,57 @@ uint32_t net_flow_owner(const net_flow_engine *e, net_flow_id flow)
     return e->flow[flow].owner;
 }
 
+void net_flow_due(net_flow_engine *e, net_flow_id id, sim_ps now)
+{
+    uint32_t cluster = e->link[e->network.hop_link[e->network.path[id].begin]].cluster;
+    if (cluster != NONE) net_cluster_due(e, cluster, id, now);
+}
+
 uint32_t net_flow_end(net_flow_engine *e, sim_ps now, net_flow_id id, sim_ps *latency_ps)
 {
-    struct flow *f = &e->flow[id];
+    const struct flow *f = &e->flow[id];
+    const struct net_maxmin_path *p = &e->network.path[id];
+    const topo_link_id *link = e->network.hop_link + p->begin;
+    uint32_t cluster = e->link[link[0]].cluster;
+    if (cluster != NONE) net_cluster_leave(e, cluster, id, now);
+    net_maxmin_drop(&e->network, id);
     *latency_ps = 0;
     uint64_t units = (uint64_t)llrint(f->bytes * BYTE_UNITS);
-    for (uint32_t i = 0; i < f->hop_count; i++) {
-        uint32_t hop = f->hop_begin + i;
-        topo_link_id link = e->hop[hop].link;
-        hop_detach(e, hop, now);
-        e->link[link].byte_units += units;
-        *latency_ps += e->link[link].latency_ps;
-        if (e->link[link].count > 0) mark_dirty(e, link);
+    for (uint32_t i = 0; i < p->length; i++) {
+        struct flow_link *l = &e->link[link[i]];
+        l->byte_units += units;
+        *latency_ps += l->latency_ps;
+        if (e->network.link[link[i]].ref_count == 0) {
+            l->busy_ps += now - l->busy_since_ps;
+            l->busy_since_ps = now; /* a path may pass a link twice */
+        } else if (cluster == NONE) {
+            net_flow_mark_dirty(e, link[i]);
+        }
     }
-    f->free_next = e->free_by_hops[f->hop_count];
-    e->free_by_hops[f->hop_count] = id;
     return f->owner;
 }
 
-/* ---- settling ---- */
-
-static void visit_link(net_flow_engine *e, topo_link_id link)
+/* A link with one-hop flows only. */
+static void share_loose_link(net_flow_engine *e, topo_link_id link, sim_ps now)
 {
-    struct link *l = &e->link[link];
-    if (l->visit == e->visit) return;
-    l->visit = e->visit;
-    l->local = e->part_count;
-    SIM_GROW(e->part, e->part_capacity, e->part_count + 1);
-    e->part[e->part_count++] = link;
-}
-
-/* Flows and links connected with `start`; e->part is the queue. */
-static void collect(net_flow_engine *e, topo_link_id start)
-{
-    e->part_count = e->member_count = 0;
-    visit_link(e, start);
-    for (uint32_t i = 0; i < e->part_count; i++) {
-        for (uint32_t h = e->link[e->part[i]].head; h != NONE; h = e->hop[h].next) {
-            struct flow *f = &e->flow[e->hop[h].flow];
-            if (f->visit == e->visit) continue;
-            f->visit = e->visit;
-            SIM_GROW(e->member, e->member_capacity, e->member_count + 1);
-            e->member[e->member_count++] = e->hop[h].flow;
-            for (uint32_t j = 0; j < f->hop_count; j++)
-                visit_link(e, e->hop[f->hop_begin + j].link);
-        }
-    }
-}
-
-/* A link with one-hop flows only is a component of its own. */
-static void share_one_link(net_flow_engine *e, const struct link *l, sim_ps now)
-{
-    double rate = l->capacity / l->count;
-    for (uint32_t h = l->head; h != NONE; h = e->hop[h].next)
-        set_rate(e, e->hop[h].flow, rate, now);
-}
-
-static void solve(net_flow_engine *e, sim_ps now)
-{
-    uint32_t hops = 0;
-    SIM_GROW(e->path_begin, e->path_begin_capacity, e->member_count + 1);
-    SIM_GROW(e->rate, e->rate_capacity, e->member_count);
-    SIM_GROW(e->capacity, e->capacity_capacity, e->part_count);
-    for (uint32_t i = 0; i < e->member_count; i++) {
-        const struct flow *f = &e->flow[e->member[i]];
-        e->path_begin[i] = hops;
-        SIM_GROW(e->path_link, e->path_capacity, hops + f->hop_count);
-        for (uint32_t j = 0; j < f->hop_count; j++)
-            e->path_link[hops++] = e->link[e->hop[f->hop_begin + j].link].local;
-    }
-    e->path_begin[e->member_count] = hops;
-    for (uint32_t i = 0; i < e->part_count; i++)
-        e->capacity[i] = e->link[e->part[i]].capacity;
-    net_maxmin_solve(&e->solver, e->part_count, e->capacity, e->member_count, e->path_begin,
-                     e->path_link, e->rate);
-    for (uint32_t i = 0; i < e->member_count; i++)
-        set_rate(e, e->member[i], e->rate[i], now);
+    const struct net_maxmin_link *l = &e->network.link[link];
+    double rate = l->capacity / l->ref_count;
+    for (uint32_t i = 0; i < l->ref_count; i++)
+        set_loose_rate(e, e->network.ref[l->ref_begin + i].flow, rate, now);
 }
 
 bool net_flow_settle(net_flow_engine *e, sim_ps now)
 {
-    if (e->dirty_count > 0)
-        e->visit++; /* components of one settling are disjoint: one number serves */
+    for (uint32_t i = 0; i < e->pending_count; i++)
+        net_cluster_join(e, e->pending[i]);
+    e->pending_count = 0;
+    net_clusters_settle(e, now); /* may leave links loose, and dirty */
     for (uint32_t i = 0; i < e->dirty_count; i++) {
-        struct link *l = &e->link[e->dirty[i]];
-        l->is_dirty = false;
-        if (l->visit == e->visit || l->count == 0) continue;
+        topo_link_id link = e->dirty[i];
+        e->link[link].is_dirty = false;
+        if (e->link[link].cluster != NONE || e->network.link[link].ref_count == 0) continue;
         e->solves++;
-        if (l->long_count == 0) {
-            share_one_link(e, l, now);
-            continue;
-        }
-        collect(e, e->dirty[i]);
-        solve(e, now);
+        share_loose_link(e, link, now);
     }
     e->dirty_count = 0;
     return !e->is_past_end;
@@ -328,5 +188,5 @@ void net_flow_counts(const net_flow_engine *e, uint64_t *flows, uint64_t *solves
 {
     *flows = e->started;
     *solves = e->solves;
-    *levels = e->solver.levels;
+    *levels = e->network.levels;
 }

@@ -24,6 +24,9 @@ struct net_flow_link {
 net_flow_engine *net_flow_engine_create(uint32_t links, const struct net_flow_link *link,
                                         net_calendar *calendar, uint32_t timer_kind);
 void net_flow_engine_destroy(net_flow_engine *e);
+/** From now on, an end takes along the other ends of its component that would come within this
+ * share of their flow's time so far. 0, as at first: none, exact. */
+void net_flow_engine_coalesce(net_flow_engine *e, double share);
 
 /**
  * Start a flow of `bytes` > 0 over `link` (hops >= 1 links in order). `owner` is given back at its
@@ -33,6 +36,9 @@ void net_flow_start(net_flow_engine *e, sim_ps now, double bytes, const topo_lin
                     uint32_t hops, uint32_t owner);
 /** Whose flow it is. */
 uint32_t net_flow_owner(const net_flow_engine *e, net_flow_id flow);
+/** A flow's timer has been taken off the calendar: who ends with it is put there, to be ended at
+ * this instant too. */
+void net_flow_due(net_flow_engine *e, net_flow_id flow, sim_ps now);
 /** A flow's timer has come: it leaves the network. Returns its owner and its path's latency. */
 uint32_t net_flow_end(net_flow_engine *e, sim_ps now, net_flow_id flow, sim_ps *latency_ps);
 /** All starts and ends of this instant are in: share the links anew. False: an end lies past the

@@ -607,6 +607,7 @@ static void drain_instant(struct run *r)
     for (;;) {
         uint32_t count = 0;
         while (net_calendar_take(r->calendar, r->now, &kind, &payload)) {
+            if (kind == TIMER_FLOW) net_flow_due(r->engine, payload, r->now);
             SIM_GROW(r->due, r->due_capacity, count + 1);
             r->due[count++] = due_of(r, kind, payload);
         }
@@ -689,6 +690,7 @@ static net_flow_engine *create_engine(const struct run *r)
                                          topo_link_latency_ps(r->topology, real)};
     }
     net_flow_engine *e = net_flow_engine_create(links, link, r->calendar, TIMER_FLOW);
+    net_flow_engine_coalesce(e, r->options.coalesce);
     sim_free(link);
     return e;
 }

@@ -16,6 +16,7 @@ struct net_options {
     sim_ps launch_overhead_ps; /* a chip enters a called schedule this much after it could */
     sim_ps send_overhead_ps;   /* between a send's start and its first byte */
     bool is_unreduced;         /* run every chip, though symmetry would give the same bits */
+    double coalesce;           /* ends within this share of a flow's time go together; 0: exact */
 };
 
 /** Told what happens, in time order; any may be NULL. Chips and operations are those of the root

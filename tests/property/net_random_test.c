@@ -1,6 +1,7 @@
 /*
- * Random cases, seeded by the loop index (printed on failure): the max-min conditions, conservation
- * of bytes, physics, symmetry under translation, and the same result twice.
+ * Random cases, seeded by the loop index (printed on failure): a resumed solve is one from nothing,
+ * the max-min conditions, conservation of bytes, physics, symmetry under translation, and the same
+ * result twice.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -8,50 +9,138 @@
 #include "base/rng.h"
 #include "netsim/maxmin.h"
 #include "netsim/run.h"
+#include "tests/maxmin_reference.h"
 #include "tests/support.h"
 #include "topo/route.h"
 
-#define CASES 300
+#define CASES        300
+#define SOLVER_CASES 1000
 
 /* ---- the solver on random hypergraphs ---- */
 
-enum { LINKS = 30, FLOWS = 60, HOPS = 8 };
+/* Ids are reused by length only. */
+enum { LINKS = 30, FLOWS = 60, HOPS = 8, STEPS = 40, IDS = FLOWS * HOPS };
+
+struct churn {
+    struct sim_rng rng;
+    uint32_t links;
+    struct net_maxmin w;
+    struct net_levels s;
+    bool is_in[IDS];
+    uint32_t in_count;
+};
+
+/* Even cases: equal links, so that ties abound; in odd ones few shares are equal. */
+static void churn_init(struct churn *c, int number)
+{
+    *c = (struct churn){0};
+    sim_rng_init(&c->rng, 11, (uint64_t)number);
+    c->links = 1 + (uint32_t)sim_rng_below(&c->rng, LINKS);
+    net_maxmin_init(&c->w, c->links);
+    for (uint32_t l = 0; l < c->links; l++) {
+        c->w.link[l].capacity =
+            number % 2 == 0 ? 1e9 : 1e9 * (1 + (double)sim_rng_below(&c->rng, 50));
+        net_maxmin_reset_link(&c->w, l);
+    }
+}
+
+static void churn_start(struct churn *c)
+{
+    uint32_t link[HOPS], hops = 1 + (uint32_t)sim_rng_below(&c->rng, HOPS);
+    for (uint32_t h = 0; h < hops; h++)
+        link[h] = (uint32_t)sim_rng_below(&c->rng, c->links); /* may come back to a link */
+    uint32_t flow = net_maxmin_add(&c->w, link, hops);
+    net_levels_enter(&c->w, &c->s, flow);
+    c->is_in[flow] = true;
+    c->in_count++;
+}
+
+static void churn_end(struct churn *c)
+{
+    uint32_t flow = (uint32_t)sim_rng_below(&c->rng, c->w.flows);
+    while (!c->is_in[flow] || c->w.level[flow] == NET_MAXMIN_NONE)
+        flow = (flow + 1) % c->w.flows;
+    net_levels_leave(&c->w, &c->s, flow);
+    net_maxmin_drop(&c->w, flow);
+    c->is_in[flow] = false;
+    c->in_count--;
+}
+
+/* Several ends, then several starts, often only one of them: then a solve. */
+static void churn_step(struct churn *c)
+{
+    uint32_t ends = (uint32_t)sim_rng_below(&c->rng, 3),
+             starts = (uint32_t)sim_rng_below(&c->rng, 3);
+    if (c->in_count == 0) starts = 1 + (uint32_t)sim_rng_below(&c->rng, FLOWS);
+    for (uint32_t i = 0; i < ends && c->in_count > 0; i++)
+        churn_end(c);
+    for (uint32_t i = 0; i < starts && c->in_count < FLOWS; i++)
+        churn_start(c);
+    net_levels_solve(&c->w, &c->s);
+}
+
+static double churn_rate(const struct churn *c, uint32_t flow)
+{
+    return c->s.level[c->w.level[flow]].rate;
+}
+
+static void churn_release(struct churn *c)
+{
+    net_levels_release(&c->s);
+    net_maxmin_release(&c->w);
+}
+
+START_TEST(resumed_solve_is_a_solve_from_nothing)
+{
+    struct churn c;
+    churn_init(&c, _i);
+    for (uint32_t step = 0; step < STEPS; step++) {
+        churn_step(&c);
+        double rate[IDS];
+        struct reference_link link[LINKS];
+        reference_solve(&c.w, c.is_in, rate, link);
+        for (uint32_t f = 0; f < c.w.flows; f++)
+            ck_assert_msg(!c.is_in[f] || churn_rate(&c, f) == rate[f],
+                          "seed %d, step %u: flow %u has %.17g, want %.17g", _i, step, f,
+                          churn_rate(&c, f), rate[f]);
+    }
+    churn_release(&c);
+}
+END_TEST
+
+/* A full link on which nobody has more. */
+static bool has_bottleneck(const struct churn *c, const double *used, uint32_t flow)
+{
+    const struct net_maxmin_path *p = &c->w.path[flow];
+    for (uint32_t h = p->begin; h < p->begin + p->length; h++) {
+        const struct net_maxmin_link *l = &c->w.link[c->w.hop_link[h]];
+        bool is_top = used[c->w.hop_link[h]] >= l->capacity * (1 - 1e-12);
+        for (uint32_t i = 0; i < l->ref_count; i++) {
+            uint32_t other = c->w.ref[l->ref_begin + i].flow;
+            is_top = is_top && churn_rate(c, other) <= churn_rate(c, flow) * (1 + 1e-12);
+        }
+        if (is_top) return true;
+    }
+    return false;
+}
 
 START_TEST(maxmin_conditions)
 {
-    struct sim_rng rng;
-    sim_rng_init(&rng, 11, (uint64_t)_i);
-    uint32_t links = 1 + (uint32_t)sim_rng_below(&rng, LINKS),
-             flows = 1 + (uint32_t)sim_rng_below(&rng, FLOWS);
-    double capacity[LINKS], rate[FLOWS], used[LINKS] = {0};
-    uint32_t begin[FLOWS + 1] = {0}, link[FLOWS * HOPS];
-    for (uint32_t l = 0; l < links; l++)
-        capacity[l] = _i % 2 == 0 ? 1e9 : 1e9 * (1 + (double)sim_rng_below(&rng, 50));
-    for (uint32_t f = 0; f < flows; f++) {
-        begin[f + 1] = begin[f] + 1 + (uint32_t)sim_rng_below(&rng, HOPS);
-        for (uint32_t h = begin[f]; h < begin[f + 1]; h++)
-            link[h] = (uint32_t)sim_rng_below(&rng, links);
+    struct churn c;
+    churn_init(&c, _i);
+    for (uint32_t step = 0; step < STEPS; step++) {
+        churn_step(&c);
+        double used[LINKS] = {0};
+        for (uint32_t f = 0; f < c.w.flows; f++)
+            for (uint32_t h = 0; c.is_in[f] && h < c.w.path[f].length; h++)
+                used[c.w.hop_link[c.w.path[f].begin + h]] += churn_rate(&c, f);
+        for (uint32_t l = 0; l < c.links; l++) /* none above capacity */
+            ck_assert_double_le(used[l], c.w.link[l].capacity * (1 + 1e-12));
+        for (uint32_t f = 0; f < c.w.flows; f++)
+            ck_assert_msg(!c.is_in[f] || has_bottleneck(&c, used, f),
+                          "seed %d, step %u: flow %u has no bottleneck", _i, step, f);
     }
-    struct net_maxmin w = {0};
-    net_maxmin_solve(&w, links, capacity, flows, begin, link, rate);
-    net_maxmin_release(&w);
-
-    for (uint32_t f = 0; f < flows; f++)
-        for (uint32_t h = begin[f]; h < begin[f + 1]; h++)
-            used[link[h]] += rate[f];
-    for (uint32_t l = 0; l < links; l++)
-        ck_assert_double_le(used[l], capacity[l] * (1 + 1e-12)); /* none above capacity */
-    for (uint32_t f = 0; f < flows; f++) { /* a full link on which nobody has more */
-        bool has_bottleneck = false;
-        for (uint32_t h = begin[f]; h < begin[f + 1]; h++) {
-            bool is_full = used[link[h]] >= capacity[link[h]] * (1 - 1e-12), is_top = true;
-            for (uint32_t g = 0; g < flows; g++)
-                for (uint32_t j = begin[g]; j < begin[g + 1]; j++)
-                    if (link[j] == link[h] && rate[g] > rate[f] * (1 + 1e-12)) is_top = false;
-            has_bottleneck = has_bottleneck || (is_full && is_top);
-        }
-        ck_assert_msg(has_bottleneck, "case %d: flow %u has no bottleneck", _i, f);
-    }
+    churn_release(&c);
 }
 END_TEST
 
@@ -70,6 +159,7 @@ struct traffic {
 
 struct seen {
     const topo *t;
+    double coalesce; /* set before the run */
     uint32_t count;
     double byte_hops;
     sim_ps end[64];
@@ -85,7 +175,7 @@ static void watch(void *context, topo_chip_id src, topo_chip_id dst, double byte
     double hops = topo_distance(seen->t, src, dst), ways = paths.count;
     double least = hops * (double)topo_default_latency_ps(seen->t) +
                    bytes / ways / topo_default_link_rate(seen->t) * 1e12;
-    if (src != dst) ck_assert_double_ge((double)(end - start), least - 1);
+    if (src != dst) ck_assert_double_ge((double)(end - start), least * (1 - seen->coalesce) - 1);
     seen->byte_hops += src == dst ? 0 : hops * bytes;
     seen->end[seen->count++] = end;
     topo_paths_release(&paths);
@@ -142,9 +232,9 @@ static struct net_result run_watched(const topo *t, const struct traffic *m, str
 {
     struct sim_error err = {0};
     struct net_result result;
-    *seen = (struct seen){.t = t};
+    *seen = (struct seen){.t = t, .coalesce = seen->coalesce};
     struct net_observer observer = {.context = seen, .on_message = watch};
-    struct net_options options = {0};
+    struct net_options options = {.coalesce = seen->coalesce};
     net_schedule *s = schedule_of(t, m);
     ck_assert_msg(net_run(s, &options, &observer, &err, &result, stats, NULL) == SIM_OK, "%s",
                   err.text);
@@ -160,7 +250,7 @@ START_TEST(random_messages)
     sim_rng_init(&rng, 13, (uint64_t)_i);
     topo *t = topo_or_fail(specs[_i % (int)(sizeof specs / sizeof specs[0])]);
     struct traffic m = random_traffic(t, &rng);
-    struct seen seen, again;
+    struct seen seen = {0}, again = {0};
     struct net_link_stats stats;
     net_link_stats_init(&stats, t);
     struct net_result result = run_watched(t, &m, &seen, &stats);
@@ -185,6 +275,27 @@ START_TEST(random_messages)
 }
 END_TEST
 
+/* Ends taken together come early by no more than their share (watch()), and every byte is still
+ * carried. */
+START_TEST(coalescing_conserves_bytes)
+{
+    struct sim_rng rng;
+    sim_rng_init(&rng, 19, (uint64_t)_i);
+    topo *t = topo_or_fail(specs[_i % (int)(sizeof specs / sizeof specs[0])]);
+    struct traffic m = random_traffic(t, &rng);
+    struct seen exact = {0}, coalesced = {.coalesce = 0.01};
+    struct net_link_stats wanted, stats;
+    net_link_stats_init(&wanted, t);
+    net_link_stats_init(&stats, t);
+    run_watched(t, &m, &exact, &wanted);
+    run_watched(t, &m, &coalesced, &stats);
+    ck_assert_mem_eq(stats.bytes, wanted.bytes, topo_links(t) * sizeof *stats.bytes);
+    net_link_stats_release(&wanted);
+    net_link_stats_release(&stats);
+    topo_destroy(t);
+}
+END_TEST
+
 START_TEST(translating_a_torus_changes_nothing)
 {
     static const char *const tori[] = {"torus:4x4", "torus:5x3", "torus:2x3x2", "torus:4x4x2"};
@@ -199,7 +310,7 @@ START_TEST(translating_a_torus_changes_nothing)
         moved.src[i] = topo_translate(t, m.src[i], by);
         moved.dst[i] = topo_translate(t, m.dst[i], by);
     }
-    struct seen here, there;
+    struct seen here = {0}, there = {0};
     ck_assert_int_eq(run_watched(t, &m, &here, NULL).time_ps,
                      run_watched(t, &moved, &there, NULL).time_ps);
     ck_assert_mem_eq(here.end, there.end,
@@ -213,8 +324,10 @@ int main(void)
     Suite *suite = suite_create("net_random");
     TCase *tcase = tcase_create("random");
     tcase_set_timeout(tcase, 60);
-    tcase_add_loop_test(tcase, maxmin_conditions, 0, CASES);
+    tcase_add_loop_test(tcase, resumed_solve_is_a_solve_from_nothing, 0, SOLVER_CASES);
+    tcase_add_loop_test(tcase, maxmin_conditions, 0, SOLVER_CASES);
     tcase_add_loop_test(tcase, random_messages, 0, CASES);
+    tcase_add_loop_test(tcase, coalescing_conserves_bytes, 0, CASES);
     tcase_add_loop_test(tcase, translating_a_torus_changes_nothing, 0, CASES);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);

@@ -23,11 +23,20 @@ static void flow(struct problem *p, uint32_t hops, const uint32_t *link)
 
 static void assert_rates(const struct problem *p, const double *wanted)
 {
-    struct net_maxmin w = {0};
-    double rate[HOPS_MAX];
-    net_maxmin_solve(&w, p->links, p->capacity, p->flows, p->begin, p->link, rate);
+    struct net_maxmin w;
+    struct net_levels s = {0};
+    net_maxmin_init(&w, p->links);
+    for (uint32_t l = 0; l < p->links; l++) {
+        w.link[l].capacity = p->capacity[l];
+        net_maxmin_reset_link(&w, l);
+    }
     for (uint32_t f = 0; f < p->flows; f++)
-        ck_assert_double_eq_tol(rate[f], wanted[f], 1e-12);
+        net_levels_enter(&w, &s,
+                         net_maxmin_add(&w, p->link + p->begin[f], p->begin[f + 1] - p->begin[f]));
+    net_levels_solve(&w, &s);
+    for (uint32_t f = 0; f < p->flows; f++)
+        ck_assert_double_eq_tol(s.level[w.level[f]].rate, wanted[f], 1e-12);
+    net_levels_release(&s);
     net_maxmin_release(&w);
 }
 
