@@ -1,0 +1,528 @@
+/*
+ * Making and running the packet engine: ticks, routers, rings, windows.
+ */
+#include "netsim/packet.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/quantity.h"
+#include "netsim/packet_visit.h"
+#include "topo/routing.h"
+
+/* ---- ticks ---- */
+
+/* The fewest ticks per ps for which a byte takes whole ticks at every rate. */
+static net_ticks find_ticks_per_ps(const topo *t)
+{
+    enum { MOST = 4096, FALLBACK = 1024 };
+    double *ps = SIM_NEW(double, topo_links(t) + 1);
+    uint32_t count = 0;
+    for (topo_link_id l = 0; l < topo_links(t); l++) {
+        double ps_per_byte = 1e12 / topo_link_rate(t, l);
+        uint32_t i = 0;
+        while (i < count && ps[i] != ps_per_byte)
+            i++;
+        if (i == count) ps[count++] = ps_per_byte;
+    }
+    net_ticks found = 0;
+    for (net_ticks q = 1; q <= MOST && found == 0; q++) {
+        bool fits = true;
+        for (uint32_t i = 0; i < count && fits; i++) {
+            double ticks = ps[i] * (double)q;
+            fits = rint(ticks) > 0 && fabs(ticks - rint(ticks)) < 1e-9 * ticks;
+        }
+        if (fits) found = q;
+    }
+    sim_free(ps);
+    return found != 0 ? found : FALLBACK;
+}
+
+static double ticks_per_byte(const net_packet_engine *e, double rate)
+{
+    double ticks = 1e12 / rate * (double)e->ticks_per_ps;
+    return fabs(ticks - rint(ticks)) < 1e-9 * ticks ? rint(ticks) : ticks;
+}
+
+static uint8_t rate_index(net_packet_engine *e, double rate)
+{
+    double ticks = ticks_per_byte(e, rate);
+    for (uint32_t i = 0; i < e->rates; i++)
+        if (e->ticks_per_byte[i] == ticks) return (uint8_t)i;
+    assert(e->rates <= UINT8_MAX);
+    e->ticks_per_byte =
+        sim_realloc(e->ticks_per_byte, e->rates + 1, sizeof *e->ticks_per_byte, "link rates");
+    e->ticks_per_byte[e->rates] = ticks;
+    return (uint8_t)e->rates++;
+}
+
+static uint16_t latency_index(net_packet_engine *e, struct latency latency)
+{
+    for (uint32_t i = 0; i < e->latencies; i++)
+        if (e->latency[i].hop == latency.hop && e->latency[i].credit == latency.credit)
+            return (uint16_t)i;
+    assert(e->latencies <= UINT16_MAX);
+    e->latency = sim_realloc(e->latency, e->latencies + 1, sizeof *e->latency, "link latencies");
+    e->latency[e->latencies] = latency;
+    return (uint16_t)e->latencies++;
+}
+
+/* A router's latency in its own unit. */
+static net_ticks router_ticks(const net_packet_engine *e, uint64_t latency)
+{
+    return latency * (e->router.is_in_cycles ? e->cycle : e->ticks_per_ps);
+}
+
+static struct latency link_latency(const net_packet_engine *e, topo_link_id link)
+{
+    struct latency own = {router_ticks(e, e->router.hop), router_ticks(e, e->router.credit)};
+    if (e->router.is_in_cycles) return own;
+    net_ticks ticks = (net_ticks)topo_link_latency_ps(e->topology, link) * e->ticks_per_ps;
+    return (struct latency){own.hop + ticks, own.credit + ticks};
+}
+
+/* ---- the router ---- */
+
+static void choose_times(net_packet_engine *e)
+{
+    e->ticks_per_ps = find_ticks_per_ps(e->topology);
+    rate_index(e, topo_default_link_rate(e->topology));
+    e->cycle = (net_ticks)llrint(e->router.flit_bytes * e->ticks_per_byte[0]);
+    e->ejection = router_ticks(e, e->router.ejection);
+    if (e->router.is_in_cycles) e->ejection -= e->cycle; /* counted with the flit's own cycle */
+    e->lookahead = OCCUPIED - 1;
+    for (topo_link_id l = 0; l < topo_links(e->topology); l++) {
+        rate_index(e, topo_link_rate(e->topology, l));
+        struct latency latency = link_latency(e, l);
+        latency_index(e, latency);
+        if (latency.hop < e->lookahead) e->lookahead = latency.hop;
+        if (latency.credit < e->lookahead) e->lookahead = latency.credit;
+    }
+    if (e->router.is_injection_buffered) {
+        struct latency in = {router_ticks(e, e->router.injection),
+                             router_ticks(e, e->router.credit)};
+        latency_index(e, in);
+        if (in.hop < e->lookahead) e->lookahead = in.hop;
+        if (in.credit < e->lookahead) e->lookahead = in.credit;
+    }
+    e->window = e->lookahead;
+    e->is_uniform = e->rates == 1 && e->latencies == 1;
+    e->flit = SIM_NEW(net_ticks, e->rates);
+    for (uint32_t r = 0; r < e->rates; r++)
+        e->flit[r] = (net_ticks)llrint(e->router.flit_bytes * e->ticks_per_byte[r]);
+    e->size_ticks = SIM_NEW(net_ticks, (size_t)(SIZES_MAX + 1) * e->rates);
+    e->round = e->cycle;
+}
+
+/* Slots of a power of two that keep the fastest link busy while credits come round. */
+static uint32_t default_depth(const net_packet_engine *e)
+{
+    double least = 1e300;
+    for (uint32_t r = 0; r < e->rates; r++)
+        least = fmin(least, e->router.packet_bytes * e->ticks_per_byte[r]);
+    uint32_t depth = 2;
+    for (uint32_t i = 0; i < e->latencies; i++) {
+        double loop = (double)(e->latency[i].hop + e->latency[i].credit) / least + 2;
+        while (depth < loop && depth < NET_ROUTER_BUFFER_MAX)
+            depth *= 2;
+    }
+    return depth;
+}
+
+static enum sim_status choose_channels(net_packet_engine *e, struct sim_error *err)
+{
+    uint32_t wanted = topo_routing_channels(e->topology);
+    if (wanted == 0) wanted = 1;
+    if (e->router.vcs == 0) e->router.vcs = wanted;
+    if (e->router.vcs < wanted && !e->router.is_unchecked)
+        return sim_error_set(err, SIM_EDATA,
+                             "%u virtual channels a link: the %s routing of %s needs %u so that "
+                             "packets cannot wait for each other in a circle",
+                             e->router.vcs, topo_routing_name(e->topology), topo_spec(e->topology),
+                             wanted);
+    if (e->router.vcs > NET_ROUTER_VCS_MAX)
+        return sim_error_set(err, SIM_EDATA,
+                             "the %s routing of %s needs %u virtual channels, at "
+                             "most %u are possible",
+                             topo_routing_name(e->topology), topo_spec(e->topology), e->router.vcs,
+                             NET_ROUTER_VCS_MAX);
+    e->vcs = e->router.vcs;
+    e->classes = wanted < e->vcs ? wanted : e->vcs;
+    for (uint32_t c = 0; c < NET_ROUTER_VCS_MAX; c++) {
+        uint32_t of = c % e->classes; /* forced onto fewer */
+        uint32_t first = of * e->vcs / e->classes, end = (of + 1) * e->vcs / e->classes;
+        e->range[c] = (struct class_range){(uint16_t)first, (uint16_t)(end - first)};
+    }
+    e->range[NET_ROUTER_VCS_MAX] = (struct class_range){0, (uint16_t)e->vcs};
+    uint32_t flits = e->router.packet_bytes / e->router.flit_bytes;
+    if (e->router.buffer_flits == 0) e->router.buffer_flits = default_depth(e) * flits;
+    e->depth = e->router.buffer_flits / flits;
+    e->slack = e->router.buffer_flits % flits;
+    return SIM_OK;
+}
+
+static enum sim_status check_latencies(const net_packet_engine *e, struct sim_error *err)
+{
+    if (topo_links(e->topology) == 0 || e->lookahead > 0) return SIM_OK;
+    return sim_error_set(err, SIM_EDATA,
+                         "a link latency of 0: the packet engine needs at least 1 ps (links of "
+                         "nearly no latency: --latency 1ns)");
+}
+
+/* ---- nodes and rings ---- */
+
+struct degrees {
+    uint32_t *in, *out; /* [nodes] */
+};
+
+static struct degrees count_links(const topo *t)
+{
+    struct degrees d = {SIM_NEW(uint32_t, topo_nodes(t)), SIM_NEW(uint32_t, topo_nodes(t))};
+    for (topo_link_id l = 0; l < topo_links(t); l++) {
+        d.in[topo_link_to(t, l)]++;
+        d.out[topo_link_from(t, l)]++;
+    }
+    return d;
+}
+
+/* A torus has an output for each port, cabled or not, so that ports need no table. */
+static struct node node_of(const net_packet_engine *e, const struct degrees *d, uint32_t id)
+{
+    bool is_chip = id < topo_chips(e->topology), is_buffered = e->router.is_injection_buffered;
+    uint32_t links = topo_has_ports(e->topology) ? topo_ports(e->topology) : d->out[id];
+    struct node n = {.due = NET_TICKS_NEVER, .ejection = NONE16, .injection = NONE16};
+    n.rings = (uint16_t)((d->in[id] + (is_chip && is_buffered)) * e->vcs);
+    n.ports = (uint16_t)(!is_chip ? 0 : e->router.is_one_port ? 1 : links);
+    n.queues = (uint16_t)(n.rings + n.ports);
+    n.outputs = (uint16_t)links;
+    if (is_chip && e->router.is_one_port) n.ejection = n.outputs++;
+    if (is_chip && is_buffered) n.injection = n.outputs++;
+    return n;
+}
+
+static void init_node(net_packet_engine *e, uint32_t id, const struct node *n)
+{
+    struct view v;
+    net_packet_layout(e, e->block + e->block_begin[id], n, e->words, &v);
+    *v.node = *n;
+    for (uint32_t q = 0; q < n->queues; q++) {
+        v.queue[q].vc = VC_NONE;
+        if (q < n->rings) v.idle[q / 64] |= UINT64_C(1) << q % 64;
+    }
+    for (uint32_t o = 0; o < n->outputs; o++)
+        v.output[o] = (struct output){.nx = NET_TICKS_NEVER, .ring = NONE32, .node = id};
+    if (n->injection != NONE16) {
+        struct output *in = &v.output[n->injection];
+        in->ring = n->first_ring + n->rings - e->vcs;
+        in->hop = (uint16_t)(e->latencies - 1);
+    }
+    for (uint32_t i = 0; v.owner != NULL && i < n->outputs * e->vcs; i++)
+        v.owner[i] = NONE16;
+}
+
+static bool closes_axis(const topo *t, topo_node_id from, uint32_t port)
+{
+    uint32_t at = topo_coord(t, from, port / 2);
+    return at == (port % 2 == 0 ? topo_axis_size(t, port / 2) - 1 : 0);
+}
+
+/* Connect a link's output with the next free rings of the node at its end. */
+static void connect(net_packet_engine *e, topo_link_id link, uint32_t output, uint32_t *rings_used)
+{
+    const topo *t = e->topology;
+    topo_node_id from = topo_link_from(t, link), to = topo_link_to(t, link);
+    struct node *source = net_packet_node(e, from), *target = net_packet_node(e, to);
+    struct view v;
+    net_packet_layout(e, (char *)source, source, e->words, &v);
+    struct output *o = &v.output[output];
+    o->node = to;
+    o->ring = target->first_ring + rings_used[to];
+    o->rate = rate_index(e, topo_link_rate(t, link));
+    o->hop = latency_index(e, link_latency(e, link));
+    o->is_wrap = topo_has_ports(t) && closes_axis(t, from, output);
+    e->output_of_link[link] = output;
+    for (uint32_t i = 0; i < e->vcs; i++) {
+        uint32_t ring = o->ring + i;
+        e->upstream[ring] = from;
+        if (e->ring_rate != NULL) e->ring_rate[ring] = o->rate;
+        if (e->ring_latency != NULL) e->ring_latency[ring] = o->hop;
+    }
+    rings_used[to] += e->vcs;
+}
+
+static void connect_all(net_packet_engine *e)
+{
+    const topo *t = e->topology;
+    uint32_t *rings_used = SIM_NEW(uint32_t, e->nodes);
+    topo_link_id *out = SIM_NEW(topo_link_id, topo_max_degree(t) + 1);
+    for (topo_node_id n = 0; n < e->nodes; n++) {
+        uint32_t degree = topo_has_ports(t) ? topo_ports(t) : topo_out_links(t, n, out);
+        for (uint32_t i = 0; i < degree; i++) {
+            topo_link_id link = topo_has_ports(t) ? topo_port_link(t, n, i) : out[i];
+            if (link != TOPO_NONE) connect(e, link, i, rings_used);
+        }
+    }
+    if (e->router.is_injection_buffered) {
+        for (topo_node_id n = 0; n < topo_chips(t); n++) {
+            const struct node *node = net_packet_node(e, n);
+            for (uint32_t i = 0; i < e->vcs; i++) {
+                uint32_t ring = node->first_ring + node->rings - e->vcs + i;
+                e->upstream[ring] = n;
+                if (e->ring_latency != NULL) e->ring_latency[ring] = (uint16_t)(e->latencies - 1);
+            }
+        }
+    }
+    sim_free(rings_used);
+    sim_free(out);
+}
+
+static enum sim_status check_size(const net_packet_engine *e, uint64_t rings, uint64_t most_queues,
+                                  struct sim_error *err)
+{
+    if (rings >= NONE32 || most_queues >= NONE16)
+        return sim_error_set(err, SIM_EDATA,
+                             "%s has too many links for the packet engine with %u virtual "
+                             "channels: a node may have 65,534 buffers, all together 4,294,967,294",
+                             topo_spec(e->topology), e->vcs);
+    return SIM_OK;
+}
+
+static enum sim_status build(net_packet_engine *e, struct sim_error *err)
+{
+    const topo *t = e->topology;
+    struct degrees d = count_links(t);
+    uint64_t rings = 0, most_queues = 1;
+    struct view unused;
+    size_t bytes = 0;
+    e->nodes = topo_nodes(t);
+    for (uint32_t i = 0; i < e->nodes; i++) {
+        struct node n = node_of(e, &d, i);
+        uint64_t queues = (uint64_t)(d.in[i] + 1) * e->vcs + n.ports, outputs = n.outputs;
+        if (queues > most_queues) most_queues = queues;
+        if (outputs > most_queues) most_queues = outputs;
+        rings += n.rings;
+    }
+    enum sim_status status = check_size(e, rings, most_queues, err);
+    if (status == SIM_OK) {
+        e->words = (uint32_t)((most_queues + 63) / 64);
+        e->block_begin = SIM_NEW(size_t, e->nodes);
+        for (uint32_t i = 0; i < e->nodes; i++) {
+            struct node n = node_of(e, &d, i);
+            e->block_begin[i] = bytes;
+            bytes += (net_packet_layout(e, NULL, &n, e->words, &unused) + 63) / 64 * 64;
+        }
+        e->rings = (uint32_t)rings;
+        e->block = SIM_NEW(char, bytes + 1);
+        e->wake = SIM_NEW(net_ticks, e->nodes);
+        e->upstream = SIM_NEW(uint32_t, e->rings);
+        e->output_of_link = SIM_NEW(uint32_t, topo_links(t));
+        e->slot = SIM_NEW(struct slot, (size_t)e->rings * e->depth);
+        if (e->rates > 1) e->ring_rate = SIM_NEW(uint8_t, e->rings);
+        if (e->latencies > 1) e->ring_latency = SIM_NEW(uint16_t, e->rings);
+        uint32_t ring = 0;
+        for (uint32_t i = 0; i < e->nodes; i++) {
+            struct node n = node_of(e, &d, i);
+            n.first_ring = ring;
+            ring += n.rings;
+            e->wake[i] = NET_TICKS_NEVER;
+            init_node(e, i, &n);
+        }
+        connect_all(e);
+    }
+    sim_free(d.in);
+    sim_free(d.out);
+    return status;
+}
+
+/* Hops packed into a word: three axes in order, at most 127 hops each. */
+static bool can_pack(const topo *t)
+{
+    return topo_has_ports(t) && topo_axes(t) <= 3;
+}
+
+enum sim_status net_packet_create(const topo *t, const struct net_router *router,
+                                  const struct net_packet_client *client, struct sim_error *err,
+                                  net_packet_engine **out)
+{
+    SIM_TRY(net_router_check(router, err));
+    net_packet_engine *e = SIM_NEW(net_packet_engine, 1);
+    e->topology = t;
+    e->router = *router;
+    e->client = *client;
+    e->is_early = router->binding == NET_VC_EARLY;
+    e->is_packed = can_pack(t);
+    choose_times(e);
+    enum sim_status status = check_latencies(e, err);
+    if (status == SIM_OK) status = choose_channels(e, err);
+    if (status == SIM_OK) status = build(e, err);
+    if (status == SIM_OK)
+        *out = e;
+    else
+        net_packet_destroy(e);
+    return status;
+}
+
+void net_packet_destroy(net_packet_engine *e)
+{
+    if (e == NULL) return;
+    sim_free(e->ticks_per_byte);
+    sim_free(e->flit);
+    sim_free(e->latency);
+    sim_free(e->size_ticks);
+    sim_free(e->block);
+    sim_free(e->block_begin);
+    sim_free(e->wake);
+    sim_free(e->upstream);
+    sim_free(e->ring_rate);
+    sim_free(e->ring_latency);
+    sim_free(e->slot);
+    sim_free(e->output_of_link);
+    sim_free(e->step);
+    sim_free(e);
+}
+
+/* ---- sizes and times ---- */
+
+void net_packet_set_window(net_packet_engine *e, net_ticks ticks)
+{
+    e->window = ticks > 0 && ticks < e->lookahead ? ticks : e->lookahead;
+}
+
+net_ticks net_packet_window(const net_packet_engine *e)
+{
+    return e->window;
+}
+
+net_ticks net_packet_ticks_per_ps(const net_packet_engine *e)
+{
+    return e->ticks_per_ps;
+}
+
+net_ticks net_packet_cycle(const net_packet_engine *e)
+{
+    return e->cycle;
+}
+
+sim_ps net_packet_ps(const net_packet_engine *e, net_ticks ticks)
+{
+    return (sim_ps)((ticks + e->ticks_per_ps / 2) / e->ticks_per_ps);
+}
+
+const struct net_router *net_packet_router(const net_packet_engine *e)
+{
+    return &e->router;
+}
+
+bool net_packet_is_ordered(const net_packet_engine *e)
+{
+    return e->vcs == e->classes;
+}
+
+uint32_t net_packet_size(net_packet_engine *e, double bytes)
+{
+    assert(bytes > 0 && bytes <= e->router.packet_bytes);
+    for (uint32_t i = 0; i < e->sizes; i++)
+        if (e->size_bytes[i] == bytes) return i;
+    assert(e->sizes < SIZES_MAX);
+    e->size_bytes[e->sizes] = bytes;
+    for (uint32_t r = 0; r < e->rates; r++) {
+        net_ticks ticks = (net_ticks)llrint(bytes * e->ticks_per_byte[r]);
+        if (ticks == 0) ticks = 1;
+        e->size_ticks[e->sizes * e->rates + r] = ticks;
+        if (ticks < e->round) e->round = ticks;
+    }
+    return e->sizes++;
+}
+
+net_ticks net_packet_size_ticks(const net_packet_engine *e, uint32_t size)
+{
+    return e->size_ticks[size * e->rates];
+}
+
+/* ---- the client's side of a node ---- */
+
+/* Within the window the node looks by itself. */
+static void lower_wake(net_packet_engine *e, uint32_t node, net_ticks when)
+{
+    if (when >= e->now) wake(e, node, when);
+}
+
+uint32_t net_packet_ports(const net_packet_engine *e, uint32_t node)
+{
+    return net_packet_node(e, node)->ports;
+}
+
+uint32_t net_packet_port_of(const net_packet_engine *e, uint32_t node, uint32_t route)
+{
+    struct node *n = net_packet_node(e, node);
+    struct view v;
+    if (e->router.is_one_port) return 0;
+    net_packet_layout(e, (char *)n, n, e->words, &v);
+    return net_packet_step(e, &v, route).output;
+}
+
+void net_packet_offer(net_packet_engine *e, uint32_t node, uint32_t port,
+                      const struct net_packet *packet, net_ticks ready)
+{
+    struct node *n = net_packet_node(e, node);
+    struct view v;
+    net_packet_layout(e, (char *)n, n, e->words, &v);
+    put_head(e, &v, e->words, port, packet, ready);
+    lower_wake(e, node, ready);
+}
+
+void net_packet_set_due(net_packet_engine *e, uint32_t node, net_ticks due)
+{
+    net_packet_node(e, node)->due = due;
+    lower_wake(e, node, due);
+}
+
+/* ---- running ---- */
+
+static net_ticks next_wake(const net_packet_engine *e)
+{
+    net_ticks next = NET_TICKS_NEVER;
+    for (uint32_t i = 0; i < e->nodes; i++)
+        if (e->wake[i] < next) next = e->wake[i];
+    return next;
+}
+
+bool net_packet_run(net_packet_engine *e, net_ticks until)
+{
+    for (net_ticks next; (next = next_wake(e)) < until;) {
+        net_ticks end = (next / e->window + 1) * e->window;
+        if (end > until) end = until;
+        e->counts.windows++;
+        e->now = end;
+        for (uint32_t i = 0; i < e->nodes; i++) {
+            if (e->wake[i] >= end) continue;
+            if (e->is_early)
+                net_packet_visit_early(e, i, end);
+            else
+                net_packet_visit_late(e, i, end);
+        }
+    }
+    return next_wake(e) != NET_TICKS_NEVER;
+}
+
+void net_packet_counts(const net_packet_engine *e, struct net_packet_counts *out)
+{
+    *out = e->counts;
+}
+
+uint64_t net_packet_in_flight(const net_packet_engine *e)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < (size_t)e->rings * e->depth; i++)
+        count += e->slot[i].time >= OCCUPIED;
+    return count;
+}
+
+net_ticks net_packet_busy(const net_packet_engine *e, topo_link_id link)
+{
+    struct node *n = net_packet_node(e, topo_link_from(e->topology, link));
+    struct view v;
+    net_packet_layout(e, (char *)n, n, e->words, &v);
+    return v.output[e->output_of_link[link]].busy;
+}

@@ -1,0 +1,118 @@
+/**
+ * The packet engine: virtual cut-through routers, packet by packet, with exact times.
+ *
+ * Time is counted in ticks, chosen so that a byte at each of the topology's link rates takes a
+ * whole number of them (or, where there is no such number, 1/1024 ps): a long message gets exactly
+ * its link's rate.
+ *
+ * What a node does shows at another node one hop or credit latency later at the earliest. So the
+ * engine runs *windows* of the smallest such latency, and inside a window node after node; neither
+ * the windows' size nor the order of nodes can change a result.
+ */
+#ifndef PODSIM_NETSIM_PACKET_H
+#define PODSIM_NETSIM_PACKET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/time.h"
+#include "netsim/router.h"
+#include "topo/route.h"
+#include "topo/topo.h"
+
+typedef uint64_t net_ticks;
+typedef struct net_packet_engine net_packet_engine;
+
+#define NET_TICKS_NEVER (UINT64_C(1) << 63)
+
+/** A packet at its source. */
+struct net_packet {
+    uint32_t route;   /* net_packet_route() */
+    uint32_t message; /* the client's number, below NET_PACKET_MESSAGES; given back on delivery */
+    uint32_t size;    /* net_packet_size() */
+    bool is_last;     /* told on delivery */
+};
+
+#define NET_PACKET_MESSAGES (UINT32_C(1) << 26)
+
+/** Who sends and receives. */
+struct net_packet_client {
+    void *context;
+    /** A node's own time has come (net_packet_set_due()). */
+    void (*step)(void *context, uint32_t node, net_ticks now);
+    /** The packet at the head of an injection port has left; its last byte is gone at `free`. The
+     * next one, and when it could leave (>= free); false: none for now. */
+    bool (*next)(void *context, uint32_t node, uint32_t port, net_ticks free,
+                 struct net_packet *packet, net_ticks *ready);
+    /** A packet's last byte will be out of the network at `when`: later than the node's own time,
+     * and not in order of `when`. */
+    void (*deliver)(void *context, uint32_t node, uint32_t message, bool is_last, net_ticks when);
+};
+
+/** How the engine itself did. */
+struct net_packet_counts {
+    uint64_t injected, delivered;
+    uint64_t hops;            /* packets granted a link */
+    uint64_t windows, visits; /* visits: of one node in one window */
+};
+
+/**
+ * @param t borrowed
+ * @param client copied; its context is borrowed
+ * Errors: SIM_EDATA (router and topology do not go together: fewer virtual channels than the
+ * routing asks for, a latency of 0), SIM_ERESOURCE.
+ */
+SIM_MUST_CHECK enum sim_status net_packet_create(const topo *t, const struct net_router *router,
+                                                 const struct net_packet_client *client,
+                                                 struct sim_error *err, net_packet_engine **out);
+void net_packet_destroy(net_packet_engine *e);
+
+/** Shorter windows than one lookahead, for tests: results are the same. 0: one lookahead. */
+void net_packet_set_window(net_packet_engine *e, net_ticks ticks);
+net_ticks net_packet_window(const net_packet_engine *e);
+
+net_ticks net_packet_ticks_per_ps(const net_packet_engine *e);
+/** Ticks of a flit at the default link rate. */
+net_ticks net_packet_cycle(const net_packet_engine *e);
+/** Rounded to the nearest picosecond. */
+sim_ps net_packet_ps(const net_packet_engine *e, net_ticks ticks);
+
+/** The router as used: virtual channels and buffers chosen. */
+const struct net_router *net_packet_router(const net_packet_engine *e);
+/** Do all packets between two nodes that take one route arrive in the order they left? */
+bool net_packet_is_ordered(const net_packet_engine *e);
+
+/** Number of a packet of so many bytes (0 < bytes <= the router's packet). */
+uint32_t net_packet_size(net_packet_engine *e, double bytes);
+/** Of one link at the topology's default rate. */
+net_ticks net_packet_size_ticks(const net_packet_engine *e, uint32_t size);
+
+/** Number of a route; kept for the engine's life. */
+uint32_t net_packet_route(net_packet_engine *e, const struct topo_paths *paths, uint32_t path);
+/** The route to the node itself. */
+#define NET_PACKET_ROUTE_HERE 0
+
+/** Injection ports of a node: 1, or one per outgoing link. */
+uint32_t net_packet_ports(const net_packet_engine *e, uint32_t node);
+/** The injection port a route leaves through. */
+uint32_t net_packet_port_of(const net_packet_engine *e, uint32_t node, uint32_t route);
+
+/** Offer a packet to an injection port that has none at its head. It leaves no earlier than the
+ * last one's last byte. From step(), or before the run. */
+void net_packet_offer(net_packet_engine *e, uint32_t node, uint32_t port,
+                      const struct net_packet *packet, net_ticks ready);
+/** When the node's step() is wanted next; NET_TICKS_NEVER: not. From step(), deliver() and next()
+ * of that node, or before the run. */
+void net_packet_set_due(net_packet_engine *e, uint32_t node, net_ticks due);
+
+/** Run until nothing happens before `until` any more. False: nothing will ever happen again. */
+bool net_packet_run(net_packet_engine *e, net_ticks until);
+
+void net_packet_counts(const net_packet_engine *e, struct net_packet_counts *out);
+/** Packets in buffers and on links now. */
+uint64_t net_packet_in_flight(const net_packet_engine *e);
+/** Ticks a link was busy so far. */
+net_ticks net_packet_busy(const net_packet_engine *e, topo_link_id link);
+
+#endif

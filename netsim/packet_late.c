@@ -1,0 +1,81 @@
+/*
+ * Late binding: a packet picks the virtual channel of its next link when it is granted the link.
+ *
+ * One round-robin pointer per output goes over all queues of the node. A queue takes part from the
+ * moment its head is there, the link is idle and a channel of the head's class has room.
+ */
+#include "netsim/packet_visit.h"
+
+/* From when on a channel of the class has a free slot. */
+ALWAYS_INLINE net_ticks room_from(const struct visit *w, uint32_t o, uint32_t class,
+                                  bool *is_blocked)
+{
+    struct class_range range = w->e->range[class];
+    net_ticks room = NET_TICKS_NEVER;
+    if (w->v.output[o].ring == NONE32) return 0;
+    for (uint32_t vc = range.first; vc < (uint32_t)range.first + range.count; vc++) {
+        net_ticks free = tail_of(w, o, vc)->time;
+        if (free >= OCCUPIED)
+            *is_blocked = true;
+        else if (free < room)
+            room = free;
+    }
+    return room;
+}
+
+ALWAYS_INLINE void plan_late(struct visit *w, uint32_t o)
+{
+    struct output *out = &w->v.output[o];
+    const uint64_t *requests = w->v.requests + (size_t)o * w->words;
+    uint64_t *candidates = w->v.candidates + (size_t)o * w->words;
+    uint32_t known_class = NONE32, i;
+    net_ticks best = NET_TICKS_NEVER, room = 0;
+    bool is_blocked = false;
+    for (uint32_t word = 0; word < w->words; word++) {
+        uint64_t now = 0;
+        FOR_EACH_BIT(requests[word], i)
+        {
+            const struct queue *q = &w->v.queue[64 * word + i];
+            if (q->class != known_class) room = room_from(w, o, q->class, &is_blocked);
+            known_class = q->class;
+            net_ticks from = later_of(later_of(q->ready, out->free), room);
+            if (from < best) {
+                best = from;
+                now = 0;
+                for (uint32_t before = 0; before < word; before++)
+                    candidates[before] = 0;
+            }
+            if (from == best && best < NET_TICKS_NEVER) now |= UINT64_C(1) << i;
+        }
+        candidates[word] = now;
+    }
+    out->nx = best;
+    out->is_blocked = is_blocked;
+}
+
+ALWAYS_INLINE uint32_t pick_channel(const struct visit *w, uint32_t o, uint32_t class)
+{
+    struct output *out = &w->v.output[o];
+    struct class_range range = w->e->range[class];
+    if (range.count == 1 || out->ring == NONE32) return range.first;
+    uint64_t free = 0;
+    for (uint32_t vc = range.first; vc < (uint32_t)range.first + range.count; vc++)
+        if (tail_of(w, o, vc)->time <= out->nx) free |= UINT64_C(1) << vc;
+    out->vc = (uint8_t)next_round(&free, 1, out->vc);
+    return out->vc;
+}
+
+ALWAYS_INLINE void grant_late(struct visit *w, uint32_t o)
+{
+    struct output *out = &w->v.output[o];
+    uint32_t q = next_round(w->v.candidates + (size_t)o * w->words, w->words, out->last);
+    move(w, o, q, pick_channel(w, o, w->v.queue[q].class));
+}
+
+void net_packet_visit_late(net_packet_engine *e, uint32_t node, net_ticks end)
+{
+    if (e->words == 1)
+        visit_node(e, node, end, 1, plan_late, grant_late);
+    else
+        visit_node(e, node, end, e->words, plan_late, grant_late);
+}

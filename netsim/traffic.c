@@ -1,0 +1,231 @@
+#include "netsim/traffic.h"
+
+#include <math.h>
+
+#include "base/arena.h"
+#include "netsim/gap.h"
+#include "netsim/histogram.h"
+#include "netsim/pair_route.h"
+
+#define MESSAGE_MASK (NET_PACKET_MESSAGES - 1)
+
+/* The endless queue of a chip: only the creation time of its head exists. */
+struct source {
+    struct sim_rng rng;
+    uint64_t birth; /* cycle */
+    uint32_t gap;   /* index into gaps */
+};
+
+struct run {
+    const struct net_traffic *traffic;
+    net_packet_engine *engine;
+    net_pair_routes *routes;
+    struct source *source; /* [chips] */
+    struct net_gap *gap;   /* [gaps] of each share of the load that chips have */
+    double *gap_share;
+    uint32_t gaps, senders, chips;
+    uint32_t size;
+    net_ticks cycle, size_ticks;
+    net_histogram *latency;  /* ticks, of packets created in the measurement */
+    uint64_t created;        /* packets of the measurement */
+    uint32_t sources_before; /* chips whose head was created before the measurement's end */
+    uint64_t accepted;
+    uint64_t *accepted_at; /* [chips] */
+};
+
+static uint64_t measure_begin(const struct run *r)
+{
+    return r->traffic->warmup;
+}
+
+static uint64_t measure_end(const struct run *r)
+{
+    return r->traffic->warmup + r->traffic->measure;
+}
+
+static bool is_measured(const struct run *r, uint64_t birth)
+{
+    return birth >= measure_begin(r) && birth < measure_end(r);
+}
+
+/* ---- the client ---- */
+
+/* The packet created at the source's `birth`. */
+static struct net_packet make_packet(struct run *r, uint32_t node)
+{
+    struct source *s = &r->source[node];
+    topo_chip_id to = net_pattern_draw(r->traffic->pattern, node, &s->rng);
+    if (is_measured(r, s->birth)) r->created++;
+    return (struct net_packet){.route = net_pair_route(r->routes, node, to, &s->rng),
+                               .message = (uint32_t)(s->birth & MESSAGE_MASK),
+                               .size = r->size,
+                               .is_last = true};
+}
+
+static bool next_packet(void *context, uint32_t node, uint32_t port, net_ticks free,
+                        struct net_packet *packet, net_ticks *ready)
+{
+    struct run *r = context;
+    struct source *s = &r->source[node];
+    bool was_before = s->birth < measure_end(r);
+    (void)port;
+    s->birth += 1 + net_gap_draw(&r->gap[s->gap], &s->rng);
+    if (was_before && s->birth >= measure_end(r)) r->sources_before--;
+    *packet = make_packet(r, node);
+    *ready = s->birth * r->cycle > free ? s->birth * r->cycle : free;
+    return true;
+}
+
+static void take_packet(void *context, uint32_t node, uint32_t message, bool is_last,
+                        net_ticks when)
+{
+    struct run *r = context;
+    uint64_t cycle = when / r->cycle, age = (cycle - message) & MESSAGE_MASK;
+    uint64_t birth = cycle - age;
+    (void)is_last;
+    if (is_measured(r, cycle)) {
+        r->accepted++;
+        r->accepted_at[node]++;
+    }
+    if (is_measured(r, birth)) net_histogram_add(r->latency, when - birth * r->cycle);
+}
+
+/* Nothing is ever due. */
+static void never(void *context, uint32_t node, net_ticks now)
+{
+    (void)context;
+    (void)node;
+    (void)now;
+    assert(false);
+}
+
+/* ---- a run ---- */
+
+/* Chips that send alike share a table. */
+static uint32_t gap_of(struct run *r, double share)
+{
+    for (uint32_t i = 0; i < r->gaps; i++)
+        if (r->gap_share[i] == share) return i;
+    uint32_t i = r->gaps++;
+    r->gap = sim_realloc(r->gap, r->gaps, sizeof *r->gap, "gap tables");
+    r->gap_share = sim_realloc(r->gap_share, r->gaps, sizeof *r->gap_share, "gap tables");
+    r->gap_share[i] = share;
+    double cycles = (double)r->size_ticks / (double)r->cycle;
+    net_gap_init(&r->gap[i], fmin(1, r->traffic->load * share / cycles));
+    return i;
+}
+
+static void start_sources(struct run *r, const topo *t)
+{
+    for (topo_chip_id c = 0; c < r->chips; c++) {
+        struct source *s = &r->source[c];
+        double share = topo_chip_is_failed(t, c) ? 0 : net_pattern_share(r->traffic->pattern, c);
+        if (share == 0) continue;
+        r->senders++;
+        sim_rng_init(&s->rng, r->traffic->seed, c);
+        s->gap = gap_of(r, share);
+        s->birth = net_gap_draw(&r->gap[s->gap], &s->rng);
+        r->sources_before += s->birth < measure_end(r);
+        struct net_packet packet = make_packet(r, c);
+        net_packet_offer(r->engine, c, 0, &packet, s->birth * r->cycle);
+    }
+}
+
+static bool is_drained(const struct run *r)
+{
+    return r->sources_before == 0 && net_histogram_count(r->latency) == r->created;
+}
+
+static net_ticks *busy_of_links(const struct run *r, const topo *t)
+{
+    net_ticks *busy = SIM_NEW(net_ticks, topo_links(t));
+    for (topo_link_id l = 0; l < topo_links(t); l++)
+        busy[l] = net_packet_busy(r->engine, l);
+    return busy;
+}
+
+static double offered_share(const struct run *r, const topo *t)
+{
+    double sum = 0;
+    for (topo_chip_id c = 0; c < r->chips; c++)
+        if (!topo_chip_is_failed(t, c)) sum += net_pattern_share(r->traffic->pattern, c);
+    return sum / (double)(r->chips - topo_failed_chips(t));
+}
+
+static void note_ports(const struct run *r, const topo *t, const net_ticks *before,
+                       struct net_traffic_result *out)
+{
+    double span = (double)(r->traffic->measure * r->cycle);
+    for (topo_link_id l = 0; l < topo_links(t); l++)
+        out->busiest_link =
+            fmax(out->busiest_link, (double)(net_packet_busy(r->engine, l) - before[l]) / span);
+    for (topo_chip_id c = 0; c < r->chips; c++)
+        out->busiest_ejection =
+            fmax(out->busiest_ejection, (double)(r->accepted_at[c] * r->size_ticks) / span);
+}
+
+static void note_loads(const struct run *r, const topo *t, struct net_traffic_result *out)
+{
+    double chips = r->chips - topo_failed_chips(t), span = (double)(r->traffic->measure * r->cycle);
+    double packets = r->traffic->load * offered_share(r, t) * span / (double)r->size_ticks * chips;
+    out->accepted = (double)(r->accepted * r->size_ticks) / span / chips;
+    double wanted = 0.97 * packets - 2 * sqrt(packets);
+    out->is_saturated = (double)r->accepted < wanted;
+}
+
+static void note_latencies(const struct run *r, struct net_traffic_result *out)
+{
+    double per_ps = (double)net_packet_ticks_per_ps(r->engine);
+    out->mean_ps = net_histogram_mean(r->latency) / per_ps;
+    out->p50_ps = (double)net_histogram_quantile(r->latency, 0.5) / per_ps;
+    out->p99_ps = (double)net_histogram_quantile(r->latency, 0.99) / per_ps;
+    out->max_ps = (double)net_histogram_max(r->latency) / per_ps;
+}
+
+static void run_phases(struct run *r, const topo *t, struct net_traffic_result *out)
+{
+    enum { LOOKS = 100 }; /* during the drain */
+    net_packet_run(r->engine, measure_begin(r) * r->cycle);
+    net_ticks *before = busy_of_links(r, t);
+    net_packet_run(r->engine, measure_end(r) * r->cycle);
+    note_ports(r, t, before, out);
+    note_loads(r, t, out);
+    sim_free(before);
+    for (uint64_t i = 1; i <= LOOKS && !out->is_saturated && !is_drained(r); i++) {
+        uint64_t cycle = measure_end(r) + i * (r->traffic->drain / LOOKS + 1);
+        net_packet_run(r->engine, cycle * r->cycle);
+    }
+    if (!is_drained(r)) out->is_saturated = true;
+    if (!out->is_saturated) note_latencies(r, out);
+    net_packet_counts(r->engine, &out->counts);
+}
+
+enum sim_status net_traffic_run(const topo *t, const struct net_traffic *traffic,
+                                struct sim_error *err, struct net_traffic_result *out)
+{
+    struct run r = {.traffic = traffic, .chips = topo_chips(t)};
+    struct net_router router = *traffic->router;
+    struct net_packet_client client = {&r, never, next_packet, take_packet};
+    assert(traffic->load > 0 && traffic->load <= 1);
+    router.is_one_port = true;
+    *out = (struct net_traffic_result){0};
+    SIM_TRY(net_packet_create(t, &router, &client, err, &r.engine));
+    r.cycle = net_packet_cycle(r.engine);
+    r.size = net_packet_size(r.engine, router.packet_bytes);
+    r.size_ticks = net_packet_size_ticks(r.engine, r.size);
+    r.routes = net_pair_routes_create(r.engine, t);
+    r.source = SIM_NEW(struct source, r.chips);
+    r.accepted_at = SIM_NEW(uint64_t, r.chips);
+    r.latency = net_histogram_create();
+    out->cycle_ps = (double)r.cycle / (double)net_packet_ticks_per_ps(r.engine);
+    start_sources(&r, t);
+    run_phases(&r, t, out);
+    net_histogram_destroy(r.latency);
+    sim_free(r.accepted_at);
+    sim_free(r.source);
+    sim_free(r.gap);
+    sim_free(r.gap_share);
+    net_pair_routes_destroy(r.routes);
+    net_packet_destroy(r.engine);
+    return SIM_OK;
+}

@@ -1,0 +1,44 @@
+/**
+ * Open-loop traffic in the packet engine: each chip creates packets at random times, whatever the
+ * network does, and they wait in an endless queue at their source.
+ *
+ * Time is in cycles: a flit on a link of the default rate. A run has three phases: warm-up,
+ * measurement, and drain, which lasts until every packet created in the measurement has arrived;
+ * traffic goes on in all three. Accepted load is what arrives during the measurement. A point is
+ * *saturated* when that is less than 97 % of what was offered (less two standard deviations of the
+ * number of packets), or when the drain is not done in time: queues grow for ever.
+ */
+#ifndef PODSIM_NETSIM_TRAFFIC_H
+#define PODSIM_NETSIM_TRAFFIC_H
+
+#include "netsim/packet.h"
+#include "netsim/pattern.h"
+
+struct net_traffic {
+    const struct net_router *router; /* injects through one port a chip */
+    const net_pattern *pattern;
+    double load; /* of the link rate, in (0, 1] */
+    uint64_t seed;
+    uint64_t warmup, measure, drain; /* cycles; drain: at most */
+};
+
+/* Cycles unless something else is asked for: as in the reference curves of docs/packet.md. */
+#define NET_TRAFFIC_WARMUP  3000
+#define NET_TRAFFIC_MEASURE 4000
+#define NET_TRAFFIC_DRAIN   20000
+
+struct net_traffic_result {
+    double accepted;                        /* share of the link rate, mean over chips */
+    double mean_ps, p50_ps, p99_ps, max_ps; /* creation to last byte out; 0 if saturated */
+    double cycle_ps;
+    double busiest_link, busiest_injection, busiest_ejection; /* shares of the measurement */
+    bool is_saturated;
+    struct net_packet_counts counts;
+};
+
+/** One point of a curve. Errors: as net_packet_create(). */
+SIM_MUST_CHECK enum sim_status net_traffic_run(const topo *t, const struct net_traffic *traffic,
+                                               struct sim_error *err,
+                                               struct net_traffic_result *out);
+
+#endif
