@@ -424,7 +424,7 @@ uint32_t net_packet_size(net_packet_engine *e, double bytes)
     assert(bytes > 0 && bytes <= e->router.packet_bytes);
     for (uint32_t i = 0; i < e->sizes; i++)
         if (e->size_bytes[i] == bytes) return i;
-    assert(e->sizes < SIZES_MAX);
+    if (e->sizes == SIZES_MAX) return NET_PACKET_NO_SIZE;
     e->size_bytes[e->sizes] = bytes;
     for (uint32_t r = 0; r < e->rates; r++) {
         net_ticks ticks = (net_ticks)llrint(bytes * e->ticks_per_byte[r]);

@@ -83,7 +83,9 @@ const struct net_router *net_packet_router(const net_packet_engine *e);
 /** Do all packets between two nodes that take one route arrive in the order they left? */
 bool net_packet_is_ordered(const net_packet_engine *e);
 
-/** Number of a packet of so many bytes (0 < bytes <= the router's packet). */
+#define NET_PACKET_NO_SIZE UINT32_MAX
+/** Number of a packet of so many bytes (0 < bytes <= the router's packet); NET_PACKET_NO_SIZE: it
+ * would be the 64th. */
 uint32_t net_packet_size(net_packet_engine *e, double bytes);
 /** Of one link at the topology's default rate. */
 net_ticks net_packet_size_ticks(const net_packet_engine *e, uint32_t size);
@@ -112,6 +114,9 @@ bool net_packet_run(net_packet_engine *e, net_ticks until);
 void net_packet_counts(const net_packet_engine *e, struct net_packet_counts *out);
 /** Packets in buffers and on links now. */
 uint64_t net_packet_in_flight(const net_packet_engine *e);
+/** Names the buffers that wait for each other, when net_packet_run() has nothing left to do and
+ * packets are in flight. Returns SIM_EDATA. */
+enum sim_status net_packet_deadlock(const net_packet_engine *e, struct sim_error *err);
 /** Ticks a link was busy so far. */
 net_ticks net_packet_busy(const net_packet_engine *e, topo_link_id link);
 

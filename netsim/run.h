@@ -7,8 +7,9 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "netsim/schedule.h"
 #include "netsim/link_stats.h"
+#include "netsim/router.h"
+#include "netsim/schedule.h"
 
 /** Costs that are not the links'. All default to 0. */
 struct net_options {
@@ -17,6 +18,8 @@ struct net_options {
     sim_ps send_overhead_ps;   /* between a send's start and its first byte */
     bool is_unreduced;         /* run every chip, though symmetry would give the same bits */
     double coalesce;           /* ends within this share of a flow's time go together; 0: exact */
+    const struct net_router *router; /* packet by packet through these; NULL: flows */
+    sim_ps window_ps;                /* packets: shorter windows than one lookahead, for tests */
 };
 
 /** Told what happens, in time order; any may be NULL. Chips and operations are those of the root
@@ -36,6 +39,7 @@ struct net_observer {
 /** How the simulator itself did; not part of the result. */
 struct net_run_stats {
     uint64_t events, messages, flows, solves, levels, instants;
+    uint64_t packet_hops, windows;
     uint64_t classes; /* chips that were run for all others; see symmetry.h */
 };
 

@@ -1,0 +1,513 @@
+/*
+ * A frame is one live instance of a schedule: the root, or a collective being called. It holds one
+ * wait count (a byte) per chip and operation, set from the program's template; whoever finishes an
+ * operation counts its successors down, and an operation at zero runs. A receive also waits for its
+ * message, which may come before the chip has entered the frame. A called frame appears when the
+ * first chip enters the call, each chip enters when it gets there, and the frame goes when the last
+ * chip is through.
+ *
+ * Each activity carries what the chain of operations that led to it was made of (latency, overhead,
+ * compute). At a join the last to arrive wins, so at the end the chain is a critical path.
+ */
+#include "netsim/executor.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/quantity.h"
+
+/* ---- frames ---- */
+
+topo_chip_id net_executor_chip(const net_executor *x, uint32_t chip)
+{
+    return net_chip_of_class(&x->symmetry, chip);
+}
+
+const struct net_program *net_executor_program(const net_executor *x, const struct net_frame *f,
+                                               uint32_t chip)
+{
+    return net_schedule_program(f->schedule, net_role(f->schedule, net_executor_chip(x, chip)));
+}
+
+static uint8_t *wait_of(const struct net_frame *f, const struct net_program *program, uint32_t chip)
+{
+    return f->wait +
+           (f->state_begin != NULL ? f->state_begin[chip] : (uint64_t)chip * program->op_count);
+}
+
+/* Where each chip's wait counts begin; how many there are in all. */
+static uint64_t frame_place_states(const net_executor *x, struct net_frame *f)
+{
+    uint32_t chips = x->symmetry.chips;
+    if (net_schedule_programs(f->schedule) == 1)
+        return chips * (uint64_t)net_schedule_program(f->schedule, 0)->op_count;
+    f->state_begin = SIM_NEW(uint64_t, chips);
+    uint64_t at = 0;
+    for (uint32_t c = 0; c < chips; c++) {
+        f->state_begin[c] = at;
+        at += net_executor_program(x, f, c)->op_count;
+    }
+    return at;
+}
+
+/* Wait counts of a chip: the program's, less the messages that guards say will not come. */
+static void frame_reset_chip(const net_executor *x, struct net_frame *f, uint32_t chip)
+{
+    const struct net_program *program = net_executor_program(x, f, chip);
+    uint8_t *wait = wait_of(f, program, chip);
+    memcpy(wait, program->wait_count, program->op_count);
+    for (uint32_t i = 0; i < program->guarded_receive_count; i++) {
+        net_op_id op = program->guarded_receive[i];
+        if (!net_op_exists(f->schedule, net_executor_chip(x, chip), &program->op[op])) wait[op]--;
+    }
+    f->ops_left[chip] = program->op_count;
+}
+
+static uint32_t frame_create(net_executor *x, const net_schedule *schedule, uint32_t parent,
+                             uint32_t call_id)
+{
+    uint32_t chips = x->symmetry.chips, calls = net_schedule_calls(schedule), id = x->frame_free;
+    if (id != NET_NONE) {
+        x->frame_free = x->frame[id].free_next;
+    } else {
+        SIM_GROW(x->frame, x->frame_capacity, x->frame_count + 1);
+        id = x->frame_count++;
+    }
+    struct net_frame *f = &x->frame[id];
+    *f = (struct net_frame){
+        .schedule = schedule, .parent = parent, .call_id = call_id, .chips_left = chips};
+    if (parent != NET_NONE) f->depth = x->frame[parent].depth + 1;
+    f->ops_left = SIM_NEW(uint32_t, chips);
+    f->wait = SIM_NEW(uint8_t, frame_place_states(x, f));
+    f->call_frame = SIM_NEW(uint32_t, calls);
+    for (uint32_t i = 0; i < calls; i++)
+        f->call_frame[i] = NET_NONE;
+    if (parent != NET_NONE && x->frame[parent].parent == NET_NONE)
+        f->entered_ps = SIM_NEW(sim_ps, chips);
+    for (uint32_t c = 0; c < chips; c++)
+        frame_reset_chip(x, f, c);
+    return id;
+}
+
+static void frame_release(struct net_frame *f)
+{
+    sim_free(f->ops_left);
+    sim_free(f->state_begin);
+    sim_free(f->wait);
+    sim_free(f->call_frame);
+    sim_free(f->entered_ps);
+}
+
+static void frame_destroy(net_executor *x, uint32_t id)
+{
+    struct net_frame *f = &x->frame[id];
+    frame_release(f);
+    *f = (struct net_frame){.free_next = x->frame_free, .is_free = true};
+    x->frame_free = id;
+}
+
+/* ---- activities ---- */
+
+static uint32_t activity_create(net_executor *x, struct net_activity a)
+{
+    uint32_t id = x->activity_free;
+    if (id != NET_NONE) {
+        x->activity_free = x->activity[id].paths_left;
+    } else {
+        SIM_GROW(x->activity, x->activity_capacity, x->activity_count + 1);
+        id = x->activity_count++;
+    }
+    x->activity[id] = a;
+    return id;
+}
+
+static void activity_destroy(net_executor *x, uint32_t id)
+{
+    x->activity[id].paths_left = x->activity_free;
+    x->activity_free = id;
+}
+
+static void start_delay(net_executor *x, sim_ps delay, enum net_timer timer, uint32_t activity)
+{
+    if (delay > SIM_PS_MAX - x->now)
+        x->is_past_end = true;
+    else
+        x->delay(x, delay, timer, activity);
+}
+
+/* ---- operations ---- */
+
+static void push_ready(net_executor *x, uint32_t frame, uint32_t chip, net_op_id op,
+                       struct net_chain chain)
+{
+    SIM_GROW(x->ready, x->ready_capacity, x->ready_count + 1);
+    x->ready[x->ready_count++] = (struct net_ready){frame, chip, op, chain};
+}
+
+/* One of the things `op` waited for has happened. */
+static void count_down(net_executor *x, uint32_t frame, const struct net_program *program,
+                       uint32_t chip, net_op_id op, struct net_chain chain)
+{
+    uint8_t *wait = wait_of(&x->frame[frame], program, chip);
+    assert(wait[op] > 0);
+    if (--wait[op] == 0) push_ready(x, frame, chip, op, chain);
+}
+
+/* Told for every chip of the class, or for the one that stands for it. */
+static void observe(net_executor *x, uint32_t frame, uint32_t chip, const struct net_op *op,
+                    sim_ps start)
+{
+    const struct net_observer *o = &x->observer;
+    const struct net_symmetry *s = &x->symmetry;
+    if (o->on_op == NULL || x->frame[frame].parent != NET_NONE) return;
+    if (!s->is_reduced || o->wants_classes) {
+        o->on_op(o->context, net_executor_chip(x, chip), op, start, x->now);
+        return;
+    }
+    for (uint32_t i = s->member_begin[chip]; i < s->member_begin[chip + 1]; i++)
+        o->on_op(o->context, s->member[i], op, start, x->now);
+}
+
+/* The chip has done all of a frame; the call that made it is complete there. */
+static void leave(net_executor *x, uint32_t frame, uint32_t chip, struct net_chain chain);
+
+void net_executor_complete(net_executor *x, uint32_t frame, uint32_t chip, net_op_id op,
+                           struct net_chain chain)
+{
+    const struct net_program *program = net_executor_program(x, &x->frame[frame], chip);
+    for (uint32_t i = program->successor_begin[op]; i < program->successor_begin[op + 1]; i++)
+        count_down(x, frame, program, chip, program->successor[i], chain);
+    if (--x->frame[frame].ops_left[chip] == 0) leave(x, frame, chip, chain);
+}
+
+/* Of chips that finish together the one with most latency, then overhead, then compute counts: not
+ * the one that happens to be looked at last. */
+static void note_last(net_executor *x, struct net_chain chain)
+{
+    const struct net_chain *last = &x->last;
+    bool is_more = chain.latency_ps != last->latency_ps     ? chain.latency_ps > last->latency_ps
+                   : chain.overhead_ps != last->overhead_ps ? chain.overhead_ps > last->overhead_ps
+                                                            : chain.compute_ps > last->compute_ps;
+    if (x->now < x->last_ps || (x->now == x->last_ps && !is_more)) return;
+    x->last = chain;
+    x->last_ps = x->now;
+}
+
+static void leave(net_executor *x, uint32_t frame, uint32_t chip, struct net_chain chain)
+{
+    struct net_frame *f = &x->frame[frame];
+    uint32_t parent = f->parent, call_id = f->call_id;
+    if (parent == NET_NONE) note_last(x, chain);
+    sim_ps entered = f->entered_ps != NULL ? f->entered_ps[chip] : 0;
+    if (--f->chips_left == 0 && parent != NET_NONE) {
+        x->frame[parent].call_frame[call_id] = NET_NONE;
+        frame_destroy(x, frame);
+    }
+    if (parent == NET_NONE) return;
+    const struct net_program *program = net_executor_program(x, &x->frame[parent], chip);
+    net_op_id op = program->op_of_call[call_id];
+    observe(x, parent, chip, &program->op[op], entered);
+    net_executor_complete(x, parent, chip, op, chain);
+}
+
+static void enter(net_executor *x, uint32_t frame, uint32_t chip, struct net_chain chain)
+{
+    const struct net_program *program = net_executor_program(x, &x->frame[frame], chip);
+    if (program->op_count == 0) {
+        leave(x, frame, chip, chain);
+        return;
+    }
+    for (uint32_t i = 0; i < program->root_count; i++)
+        count_down(x, frame, program, chip, program->root[i], chain);
+}
+
+static void enter_after(net_executor *x, uint32_t frame, uint32_t chip, sim_ps delay,
+                        struct net_chain chain)
+{
+    if (delay == 0) {
+        enter(x, frame, chip, chain);
+        return;
+    }
+    chain.overhead_ps += delay;
+    uint32_t a =
+        activity_create(x, (struct net_activity){.frame = frame, .chip = chip, .chain = chain});
+    start_delay(x, delay, NET_TIMER_ENTRY, a);
+}
+
+static void run_call(net_executor *x, const struct net_ready *at, const struct net_op *op)
+{
+    uint32_t child = x->frame[at->frame].call_frame[op->call_id];
+    if (child == NET_NONE) {
+        child = frame_create(x, op->callee, at->frame, op->call_id);
+        x->frame[at->frame].call_frame[op->call_id] = child;
+    }
+    if (x->frame[child].entered_ps != NULL) x->frame[child].entered_ps[at->chip] = x->now;
+    enter_after(x, child, at->chip, x->options.launch_overhead_ps, at->chain);
+}
+
+static void run_compute(net_executor *x, const struct net_ready *at, const struct net_op *op)
+{
+    struct net_activity a = {
+        .frame = at->frame, .chip = at->chip, .op = at->op, .start_ps = x->now, .chain = at->chain};
+    if (op->duration_ps > SIM_PS_MAX - x->now) {
+        x->is_past_end = true;
+        return;
+    }
+    a.chain.compute_ps += op->duration_ps;
+    start_delay(x, op->duration_ps, NET_TIMER_COMPUTE, activity_create(x, a));
+}
+
+/* ---- messages ---- */
+
+/* The way is walked where hops are given and their cables work, else routed. */
+void net_executor_route(net_executor *x, uint32_t activity)
+{
+    const struct net_activity *a = &x->activity[activity];
+    const struct net_frame *f = &x->frame[a->frame];
+    const struct net_op *op = &net_executor_program(x, f, a->chip)->op[a->op];
+    const struct net_peer *peer = net_schedule_peer(f->schedule, op->peer);
+    topo_chip_id from = net_executor_chip(x, a->chip);
+    bool is_walked =
+        peer->kind == NET_PEER_HOPS && topo_walk(x->topology, from, peer->step, &x->paths);
+    if (!is_walked)
+        topo_route(x->topology, from, net_peer_of(f->schedule, from, op->peer), &x->paths);
+}
+
+void net_executor_arrive_without_bytes(net_executor *x, uint32_t activity, sim_ps latency)
+{
+    struct net_activity *a = &x->activity[activity];
+    uint32_t frame = a->frame, chip = a->chip, op = a->op;
+    struct net_chain chain = a->chain;
+    a->chain.latency_ps += latency;
+    a->paths_left = 0;
+    start_delay(x, latency, NET_TIMER_ARRIVAL, activity);
+    net_executor_complete(x, frame, chip, op, chain);
+}
+
+static void run_send(net_executor *x, const struct net_ready *at, const struct net_op *op)
+{
+    const net_schedule *s = x->frame[at->frame].schedule;
+    struct net_activity a = {.frame = at->frame,
+                             .chip = at->chip,
+                             .op = at->op,
+                             .bytes = op->bytes,
+                             .start_ps = x->now,
+                             .chain = at->chain};
+    a.peer =
+        net_class_of_chip(&x->symmetry, net_peer_of(s, net_executor_chip(x, at->chip), op->peer));
+    a.chain.overhead_ps += x->options.send_overhead_ps;
+    uint32_t id = activity_create(x, a);
+    if (x->options.send_overhead_ps > 0)
+        start_delay(x, x->options.send_overhead_ps, NET_TIMER_SEND, id);
+    else
+        x->send(x, id);
+}
+
+/* The message of every chip of the sender's class. */
+static void tell_message(net_executor *x, const struct net_frame *f, const struct net_activity *a,
+                         const struct net_op *op)
+{
+    const struct net_observer *o = &x->observer;
+    const struct net_symmetry *s = &x->symmetry;
+    if (o->on_message == NULL) return;
+    if (!s->is_reduced) {
+        o->on_message(o->context, a->chip, a->peer, a->bytes, a->start_ps, x->now);
+        return;
+    }
+    for (uint32_t i = s->member_begin[a->chip]; i < s->member_begin[a->chip + 1]; i++)
+        o->on_message(o->context, s->member[i], net_peer_of(f->schedule, s->member[i], op->peer),
+                      a->bytes, a->start_ps, x->now);
+}
+
+net_op_id net_executor_receive_of(const net_executor *x, const struct net_activity *a)
+{
+    const struct net_frame *f = &x->frame[a->frame];
+    const struct net_program *program = net_executor_program(x, f, a->peer);
+    uint32_t tag = net_executor_program(x, f, a->chip)->op[a->op].tag;
+    assert(tag < program->tag_count && program->receive_of_tag[tag] != NET_NONE);
+    return program->receive_of_tag[tag];
+}
+
+static void message_arrived(net_executor *x, uint32_t id)
+{
+    struct net_activity a = x->activity[id];
+    activity_destroy(x, id);
+    const struct net_frame *f = &x->frame[a.frame];
+    tell_message(x, f, &a, &net_executor_program(x, f, a.chip)->op[a.op]);
+    net_op_id receive = net_executor_receive_of(x, &a);
+    count_down(x, a.frame, net_executor_program(x, f, a.peer), a.peer, receive, a.chain);
+}
+
+/* ---- operations, one after the other ---- */
+
+static void run_op(net_executor *x, const struct net_ready *at)
+{
+    const struct net_frame *f = &x->frame[at->frame];
+    const struct net_op *op = &net_executor_program(x, f, at->chip)->op[at->op];
+    if (!net_op_exists(f->schedule, net_executor_chip(x, at->chip), op)) {
+        net_executor_complete(x, at->frame, at->chip, at->op, at->chain);
+        return;
+    }
+    switch (op->kind) {
+    case NET_OP_SEND:
+        run_send(x, at, op);
+        break;
+    case NET_OP_COMPUTE:
+        run_compute(x, at, op);
+        break;
+    case NET_OP_CALL:
+        run_call(x, at, op);
+        break;
+    case NET_OP_RECEIVE:
+    case NET_OP_REDUCE:
+    case NET_OP_JOIN:
+        net_executor_complete(x, at->frame, at->chip, at->op, at->chain);
+        break;
+    }
+}
+
+void net_executor_run_ready(net_executor *x)
+{
+    while (x->ready_count > 0) {
+        struct net_ready at = x->ready[--x->ready_count];
+        run_op(x, &at);
+    }
+}
+
+static void compute_ended(net_executor *x, uint32_t id)
+{
+    struct net_activity a = x->activity[id];
+    activity_destroy(x, id);
+    observe(x, a.frame, a.chip, &net_executor_program(x, &x->frame[a.frame], a.chip)->op[a.op],
+            a.start_ps);
+    net_executor_complete(x, a.frame, a.chip, a.op, a.chain);
+}
+
+static void entry_due(net_executor *x, uint32_t id)
+{
+    struct net_activity a = x->activity[id];
+    activity_destroy(x, id);
+    enter(x, a.frame, a.chip, a.chain);
+}
+
+void net_executor_timer(net_executor *x, enum net_timer timer, uint32_t activity)
+{
+    x->events++;
+    switch (timer) {
+    case NET_TIMER_ARRIVAL:
+        message_arrived(x, activity);
+        break;
+    case NET_TIMER_COMPUTE:
+        compute_ended(x, activity);
+        break;
+    case NET_TIMER_ENTRY:
+        entry_due(x, activity);
+        break;
+    case NET_TIMER_SEND:
+        x->send(x, activity);
+        break;
+    case NET_TIMER_FLOW:
+    case NET_TIMER_SENT:
+        assert(false); /* the engines' own */
+    }
+}
+
+/* ---- what can go wrong ---- */
+
+/* First receive of an unfinished chip whose message never came. */
+enum sim_status net_executor_stall(const net_executor *x, struct sim_error *err)
+{
+    const struct net_frame *f = &x->frame[0];
+    for (uint32_t i = 0; i < x->frame_count; i++) /* the innermost frame has the cause */
+        if (!x->frame[i].is_free && x->frame[i].chips_left > 0) f = &x->frame[i];
+    for (uint32_t c = 0; c < x->symmetry.chips; c++) {
+        if (f->ops_left[c] == 0) continue;
+        const struct net_program *program = net_executor_program(x, f, c);
+        const uint8_t *wait = wait_of(f, program, c);
+        for (net_op_id op = 0; op < program->op_count; op++) {
+            const struct net_op *o = &program->op[op];
+            if (wait[op] == 0 || (o->kind != NET_OP_RECEIVE && o->kind != NET_OP_REDUCE)) continue;
+            char chip[48], peer[48];
+            return sim_error_set(
+                err, SIM_EDATA,
+                "the schedule stalls: chip %s waits for message %u from chip %s, "
+                "which never sends it",
+                topo_node_format(x->topology, net_executor_chip(x, c), chip), o->tag,
+                topo_node_format(x->topology,
+                                 net_peer_of(f->schedule, net_executor_chip(x, c), o->peer), peer));
+        }
+    }
+    return sim_error_set(err, SIM_EDATA, "the schedule stalls: %u chips never finish",
+                         f->chips_left);
+}
+
+/* Messages in flight at the start: operations that wait for nothing, and what each takes with its
+ * hops and timers. */
+#define FLOW_BYTES 256
+
+/* Bytes of the root's wait counts, and of the messages its chips begin with. */
+static uint64_t bytes_wanted(const net_executor *x, const net_schedule *s)
+{
+    uint64_t states = 0, sends = 0;
+    for (uint32_t c = 0; c < x->symmetry.chips; c++) {
+        const struct net_program *p = net_schedule_program(s, net_role(s, net_executor_chip(x, c)));
+        states += p->op_count;
+        for (uint32_t j = 0; j < p->root_count; j++)
+            sends += p->op[p->root[j]].kind == NET_OP_SEND;
+    }
+    return states + sends * FLOW_BYTES;
+}
+
+static enum sim_status check_memory(const net_executor *x, const net_schedule *root,
+                                    struct sim_error *err)
+{
+    char chips[SIM_QUANTITY_TEXT], need[SIM_QUANTITY_TEXT], have[SIM_QUANTITY_TEXT];
+    uint64_t wanted = bytes_wanted(x, root), available = sim_memory_available_bytes();
+    if (available == 0 || wanted < available / 10 * 9) return SIM_OK;
+    return sim_error_set(
+        err, SIM_ERESOURCE,
+        "running this on %s chips needs about %s of memory, this machine has %s free",
+        sim_count_format(x->symmetry.chips, chips), sim_bytes_format(wanted >> 20 << 20, need),
+        sim_bytes_format(available >> 20 << 20, have));
+}
+
+/* ---- the whole run ---- */
+
+enum sim_status net_executor_init(net_executor *x, const net_schedule *root,
+                                  const struct net_options *options,
+                                  const struct net_observer *observer, struct sim_error *err)
+{
+    *x = (net_executor){.topology = net_schedule_topo(root),
+                        .symmetry = net_symmetry_find(root, !options->is_unreduced),
+                        .options = *options,
+                        .frame_free = NET_NONE,
+                        .activity_free = NET_NONE};
+    if (observer != NULL) x->observer = *observer;
+    return check_memory(x, root, err);
+}
+
+void net_executor_release(net_executor *x)
+{
+    for (uint32_t i = 0; i < x->frame_count; i++)
+        frame_release(&x->frame[i]);
+    sim_free(x->frame);
+    sim_free(x->activity);
+    sim_free(x->ready);
+    topo_paths_release(&x->paths);
+    net_symmetry_release(&x->symmetry);
+}
+
+void net_executor_start(net_executor *x, const net_schedule *root)
+{
+    uint32_t frame = frame_create(x, root, NET_NONE, NET_NONE);
+    for (uint32_t c = 0; c < x->symmetry.chips; c++) {
+        enter_after(x, frame, c, x->options.entry_overhead_ps, (struct net_chain){0});
+        net_executor_run_ready(x);
+    }
+}
+
+bool net_executor_is_done(const net_executor *x)
+{
+    return x->frame[0].chips_left == 0;
+}
