@@ -10,6 +10,7 @@
 enum sim_status cmd_topo(int argc, char **argv, struct sim_error *err);
 enum sim_status cmd_collective(int argc, char **argv, struct sim_error *err);
 enum sim_status cmd_step(int argc, char **argv, struct sim_error *err);
+enum sim_status cmd_traffic(int argc, char **argv, struct sim_error *err);
 enum sim_status cmd_validate(int argc, char **argv, struct sim_error *err);
 enum sim_status cmd_presets(int argc, char **argv, struct sim_error *err);
 

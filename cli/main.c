@@ -21,6 +21,7 @@ static const struct {
     {"topo", "describe a pod: shape, links, distances, bisection", cmd_topo, false},
     {"collective", "time collectives: sizes x algorithms on a pod", cmd_collective, true},
     {"step", "time one training step: breakdown, MFU, memory", cmd_step, false},
+    {"traffic", "open-loop traffic packet by packet: latency over load", cmd_traffic, false},
     {"validate", "published measurements beside podsim's numbers", cmd_validate, false},
     {"presets", "list the chips, pods and models built in", cmd_presets, false},
 };

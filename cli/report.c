@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "base/quantity.h"
 
-enum cell_kind { CELL_TEXT, CELL_UINT, CELL_DOUBLE, CELL_ARRAY, CELL_BOOL };
+enum cell_kind { CELL_TEXT, CELL_UINT, CELL_DOUBLE, CELL_ARRAY, CELL_BOOL, CELL_NONE };
 
 struct cell {
     enum cell_kind kind;
@@ -116,6 +116,11 @@ void cli_cell_bool(cli_report *r, bool value)
     add_cell(r, (struct cell){.kind = CELL_BOOL, .number = value}, NULL);
 }
 
+void cli_cell_none(cli_report *r)
+{
+    add_cell(r, (struct cell){.kind = CELL_NONE}, "-");
+}
+
 void cli_cell_array(cli_report *r, const double *value, uint32_t count, const char *shown)
 {
     double *copy = SIM_ARENA_NEW(r->arena, double, count);
@@ -135,6 +140,8 @@ static const char *plain_text(const struct cell *c, char *buffer, size_t bytes)
         return c->text;
     case CELL_BOOL:
         return c->number != 0 ? "true" : "false";
+    case CELL_NONE:
+        return "";
     case CELL_UINT:
         snprintf(buffer, bytes, "%llu", (unsigned long long)c->number);
         break;
@@ -197,6 +204,9 @@ static void print_json_cell(sim_json *json, const struct cell *c)
         for (uint64_t i = 0; i < c->number; i++)
             sim_json_double(json, c->array[i]);
         sim_json_array_end(json);
+        break;
+    case CELL_NONE:
+        sim_json_null(json);
         break;
     }
 }

@@ -38,6 +38,8 @@ void cli_cell_uint(cli_report *r, uint64_t value, const char *shown);
 void cli_cell_double(cli_report *r, double value, const char *shown);
 void cli_cell_array(cli_report *r, const double *value, uint32_t count, const char *shown);
 void cli_cell_bool(cli_report *r, bool value);
+/** Nothing to say: "-", an empty field, null. */
+void cli_cell_none(cli_report *r);
 
 void cli_report_print(const cli_report *r, enum cli_format format, FILE *out);
 

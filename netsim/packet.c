@@ -363,6 +363,17 @@ enum sim_status net_packet_create(const topo *t, const struct net_router *router
     return status;
 }
 
+enum sim_status net_packet_check(const topo *t, const struct net_router *router,
+                                 struct sim_error *err, struct net_router *resolved)
+{
+    static const struct net_packet_client nobody;
+    net_packet_engine *e;
+    SIM_TRY(net_packet_create(t, router, &nobody, err, &e));
+    *resolved = e->router;
+    net_packet_destroy(e);
+    return SIM_OK;
+}
+
 void net_packet_destroy(net_packet_engine *e)
 {
     if (e == NULL) return;

@@ -16,6 +16,7 @@
 #define PODSIM_NETSIM_ROUTER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -59,6 +60,16 @@ struct net_router {
 const struct net_router *net_router_find(const char *name);
 /** All of them, ended by a NULL name. */
 const struct net_router *net_router_list(void);
+
+/** The parameters that can be set by name: "packet", "flit", "vcs", "buffer" (flits a virtual
+ * channel), "hop-latency", "credit-latency", "injection-latency", "ejection-latency" (cycles where
+ * the router counts in them, else times), "class-rule", "vc-binding"; ended by NULL. */
+extern const char *const net_router_parameters[];
+/** Errors: SIM_EDATA says what was found and wanted. */
+SIM_MUST_CHECK enum sim_status net_router_set(struct net_router *router, const char *parameter,
+                                              const char *value, struct sim_error *err);
+/** "tpu, packets of 4KiB, 2 virtual channels of 64 flits, ...". Returns `buffer`. */
+const char *net_router_format(const struct net_router *router, char *buffer, size_t bytes);
 
 /** Errors: SIM_EUSAGE names the parameter, what was found and what was wanted. */
 SIM_MUST_CHECK enum sim_status net_router_check(const struct net_router *router,
