@@ -16,6 +16,7 @@
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/options.h"
+#include "cli/router.h"
 #include "cli/together.h"
 #include "cli/version.h"
 #include "netsim/mpi.h"
@@ -41,7 +42,8 @@ static const struct cli_option options[] = {
     {"from", "RANK", "send: who sends (default: 0)"},
     {"to", "RANK", "send: who receives"},
     {"chunks", "N", "of pipelined algorithms (default: chosen)"},
-    {"engine", "NAME", "flow (max-min fair fluids) or bound (default: flow)"},
+    {"engine", "NAME",
+     "flow (max-min fair fluids), packet (virtual cut-through\nrouters) or bound (default: flow)"},
     {"symmetry", "on|off",
      "run one chip for all that do the same; the result is the\nsame to the bit (default: on)"},
     {"launch-overhead", "TIME", "fixed cost of starting (default: the chip's)"},
@@ -59,6 +61,7 @@ static const struct cli_option options[] = {
     {"messages", "FILE", "write a CSV row per message (one run only)"},
     {"link-stats", "FILE", "write a CSV row per link (one run only)"},
     {"stats", "FILE", "write how the simulator itself did, as JSON"},
+    CLI_ROUTER_OPTIONS,
     CLI_TOPOLOGY_OPTIONS,
     {NULL, NULL, NULL}};
 #define CHUNKS_MAX 65536
@@ -113,6 +116,7 @@ struct request {
     int symmetry; /* 0: on, 1: off */
     enum cli_format format;
     struct topo_options topology;
+    struct cli_router router;
     sim_ps launch_overhead_ps; /* -1: the chip's */
     sim_ps send_overhead_ps;
     double coalesce;
@@ -134,9 +138,6 @@ static enum sim_status parse_number(const char *option, const char *value, doubl
 
 static enum sim_status parse_engine(const char *value, struct request *q, struct sim_error *err)
 {
-    if (strcmp(value, "packet") == 0)
-        return sim_error_set(err, SIM_EUSAGE,
-                             "--engine: this version has no packet engine, want flow or bound");
     int engine = 0;
     SIM_TRY(cli_choice("--engine", value, collective_engine_names, err, &engine));
     q->question.engine = (enum collective_engine)engine;
@@ -231,6 +232,7 @@ static enum sim_status take(void *request, int option, const char *value, struct
         q->stats_path = value;
         return SIM_OK;
     default:
+        if (cli_router_option(&q->router, options[option].name, value)) return SIM_OK;
         return take_question(q, option, value, err);
     }
 }
@@ -268,7 +270,7 @@ static enum sim_status check_question(const struct request *request, struct sim_
         return sim_error_set(err, SIM_EUSAGE,
                              "--tune tries every algorithm; leave out --algorithm %s",
                              q->algorithms);
-    if (q->is_tuned && q->engine != COLLECTIVE_FLOW)
+    if (q->is_tuned && q->engine == COLLECTIVE_BOUND)
         return sim_error_set(err, SIM_EUSAGE, "--tune simulates; leave out --engine bound");
     return SIM_OK;
 }
@@ -303,7 +305,7 @@ static enum sim_status check_together(const struct request *q, struct sim_error 
     if (q->messages_path != NULL || q->link_stats_path != NULL)
         return sim_error_set(err, SIM_EUSAGE,
                              "--messages and --link-stats describe one collective, not --together");
-    if (also->engine != COLLECTIVE_FLOW)
+    if (also->engine == COLLECTIVE_BOUND)
         return sim_error_set(err, SIM_EUSAGE, "--together simulates; leave out --engine bound");
     return SIM_OK;
 }
@@ -312,6 +314,13 @@ static enum sim_status check_request(const struct request *q, struct sim_error *
 {
     if (q->spec == NULL)
         return sim_error_set(err, SIM_EUSAGE, "--topo is missing, as in --topo v5p:8x8x8");
+    if (q->router.is_any && q->question.engine != COLLECTIVE_PACKET)
+        return sim_error_set(err, SIM_EUSAGE,
+                             "the router's options go with --engine packet, found --engine %s",
+                             collective_engine_names[q->question.engine]);
+    if (q->coalesce > 0 && q->question.engine == COLLECTIVE_PACKET)
+        return sim_error_set(err, SIM_EUSAGE,
+                             "--coalesce is about flows; leave out --engine packet");
     if (q->together_path != NULL) return check_together(q, err);
     if (q->op < 0) return sim_error_set(err, SIM_EUSAGE, "--op is missing, as in --op all-reduce");
     if (q->question.pairs_path != NULL && strcmp(q->question.pairs_path, "-") == 0 &&
@@ -346,7 +355,7 @@ static enum sim_status open_files(const struct request *q, const struct collecti
                                   struct files *f, struct sim_error *err)
 {
     bool wants_run = q->messages_path != NULL || q->link_stats_path != NULL;
-    if (wants_run && q->question.engine != COLLECTIVE_FLOW)
+    if (wants_run && q->question.engine == COLLECTIVE_BOUND)
         return sim_error_set(
             err, SIM_EUSAGE,
             "--messages and --link-stats describe a run, --engine bound runs nothing");
@@ -388,12 +397,18 @@ static sim_ps launch_overhead_ps(const struct request *q, const topo *t)
     return topo_chip_of(t) != NULL ? topo_chip_of(t)->launch_overhead_ps : 0;
 }
 
-static struct net_options net_options_of(const struct request *q, const topo *t)
+/* How the rows are run; `router` is where the packet engine's lives. */
+static enum sim_status make_net_options(const struct request *q, const topo *t,
+                                        struct net_router *router, struct sim_error *err,
+                                        struct net_options *out)
 {
-    return (struct net_options){.send_overhead_ps = q->send_overhead_ps,
+    *out = (struct net_options){.send_overhead_ps = q->send_overhead_ps,
                                 .entry_overhead_ps = launch_overhead_ps(q, t),
                                 .is_unreduced = q->symmetry == 1,
                                 .coalesce = q->coalesce};
+    if (q->question.engine != COLLECTIVE_PACKET) return SIM_OK;
+    out->router = router;
+    return cli_router_make(&q->router, t, err, router);
 }
 
 /* Rows are dealt to the ranks in turn; every rank gets every result. */
@@ -419,10 +434,9 @@ static void share_results(struct collective_plan *p, struct net_run_stats *total
     net_mpi_sum((int64_t *)totals, sizeof *totals / sizeof(int64_t));
 }
 
-static enum sim_status run_rows(const struct request *q, struct collective_plan *p, struct files *f,
-                                struct sim_error *err)
+static enum sim_status run_rows(const struct net_options *net, struct collective_plan *p,
+                                struct files *f, struct sim_error *err)
 {
-    struct net_options net = net_options_of(q, p->topology);
     struct collective_outputs outputs = {0};
     if (f->messages != NULL) outputs.messages = sim_output_file(f->messages);
     if (f->link_stats != NULL) outputs.link_stats = sim_output_file(f->link_stats);
@@ -431,7 +445,7 @@ static enum sim_status run_rows(const struct request *q, struct collective_plan 
     sim_progress *progress = sim_progress_create("runs", p->row_count, net_mpi_rank() != 0);
     enum sim_status status = SIM_OK;
     for (size_t i = net_mpi_rank(); i < p->row_count && status == SIM_OK; i += net_mpi_ranks()) {
-        status = collective_run(p->topology, &net, &outputs, &p->row[i], &totals, err);
+        status = collective_run(p->topology, net, &outputs, &p->row[i], &totals, err);
         sim_progress_update(progress, i + 1);
     }
     sim_progress_destroy(progress);
@@ -464,9 +478,10 @@ static void add_switch_points(cli_report *report, const struct request *q,
 }
 
 /* What all rows have in common. */
-static void add_meta(cli_report *report, const struct request *q, const topo *t)
+static void add_meta(cli_report *report, const struct request *q, const topo *t,
+                     const struct net_router *router)
 {
-    char text[SIM_QUANTITY_TEXT];
+    char text[512];
     sim_ps launch = launch_overhead_ps(q, t);
     cli_meta_text(report, "version", PODSIM_VERSION);
     cli_meta_text(report, "topology", topo_spec(t));
@@ -477,15 +492,17 @@ static void add_meta(cli_report *report, const struct request *q, const topo *t)
         cli_meta_text(report, "send_overhead", sim_time_format(q->send_overhead_ps, text));
     cli_meta_text(report, "routing", cli_routing_text(&q->topology, t));
     cli_meta_text(report, "engine", collective_engine_names[q->question.engine]);
+    if (router != NULL)
+        cli_meta_text(report, "router", net_router_format(router, text, sizeof text));
     if (q->coalesce > 0) cli_meta_double(report, "coalesce", q->coalesce);
 }
 
-static void print_rows(const struct request *q, const struct collective_plan *p,
-                       const struct cli_algorithms *algorithms)
+static void print_rows(const struct request *q, const struct net_options *net,
+                       const struct collective_plan *p, const struct cli_algorithms *algorithms)
 {
     const topo *t = p->topology;
     cli_report *report = collective_report_create();
-    add_meta(report, q, t);
+    add_meta(report, q, t, net->router);
     add_switch_points(report, q, p);
     for (size_t i = 0; i < p->row_count; i++)
         collective_report_add(report, t, &p->row[i]);
@@ -531,17 +548,20 @@ static enum sim_status run_request(const struct request *q, struct sim_error *er
     struct collective_plan plan = {0};
     struct cli_algorithms algorithms = {0};
     struct files files = {0};
+    struct net_router router;
+    struct net_options net;
     topo *topology = NULL;
     enum sim_status status = make_topology(q, err, &topology);
+    if (status == SIM_OK) status = make_net_options(q, topology, &router, err, &net);
     if (status == SIM_OK) status = make_plan(q, topology, &algorithms, err, &plan);
     if (status == SIM_OK) status = open_files(q, &plan, &files, err);
     status = net_mpi_agree(status, err);
-    if (status == SIM_OK) status = run_rows(q, &plan, &files, err);
+    if (status == SIM_OK) status = run_rows(&net, &plan, &files, err);
     if (status == SIM_OK && files.algorithm != NULL)
         coll_msccl_write(algorithms.exported, sim_output_file(files.algorithm));
     if (status == SIM_OK) status = close_files(&files, err);
     if (status == SIM_OK) collective_plan_settle(&plan);
-    if (status == SIM_OK) print_rows(q, &plan, &algorithms);
+    if (status == SIM_OK) print_rows(q, &net, &plan, &algorithms);
     discard_files(&files);
     collective_plan_release(&plan);
     cli_algorithms_release(&algorithms);
@@ -557,9 +577,11 @@ static enum sim_status run_together(const struct request *q, struct sim_error *e
     double wall = sim_wall_s(), cpu = sim_cpu_s();
     SIM_TRY(topo_create(q->spec, &q->topology, err, &t));
     cli_report *report = cli_together_report();
-    struct net_options net = net_options_of(q, t);
-    add_meta(report, q, t);
-    enum sim_status status = cli_check_outputs(q->together_path, &q->stats_path, 1, err);
+    struct net_router router;
+    struct net_options net;
+    enum sim_status status = make_net_options(q, t, &router, err, &net);
+    if (status == SIM_OK) add_meta(report, q, t, net.router);
+    if (status == SIM_OK) status = cli_check_outputs(q->together_path, &q->stats_path, 1, err);
     if (status == SIM_OK) status = cli_output_open(q->stats_path, err, &stats_file);
     if (status == SIM_OK) status = cli_together_run(q->together_path, t, &net, report, &stats, err);
     if (status == SIM_OK && stats_file != NULL) {

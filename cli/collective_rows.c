@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "base/quantity.h"
 
-const char *const collective_engine_names[] = {"flow", "bound", NULL};
+const char *const collective_engine_names[] = {"flow", "packet", "bound", NULL};
 
 static const struct cli_column columns[] = {{"op", "op", true},
                                             {"algorithm", "algorithm", true},
@@ -102,7 +102,7 @@ static int64_t busiest_kind(const struct net_link_stats *links, const topo *t)
     return (int64_t)topo_link_kind(t, link);
 }
 
-static enum sim_status run_flow(const topo *t, const struct net_options *options,
+static enum sim_status simulate(const topo *t, const struct net_options *options,
                                 const struct collective_outputs *outputs,
                                 struct collective_row *row, struct net_run_stats *totals,
                                 struct sim_error *err)
@@ -136,6 +136,8 @@ static enum sim_status run_flow(const topo *t, const struct net_options *options
         totals->levels += stats.levels;
         totals->instants += stats.instants;
         totals->classes += stats.classes;
+        totals->packet_hops += stats.packet_hops;
+        totals->windows += stats.windows;
     }
     net_link_stats_release(&links);
     sim_free(log.message);
@@ -197,7 +199,7 @@ enum sim_status collective_run(const topo *t, const struct net_options *options,
                                struct net_run_stats *totals, struct sim_error *err)
 {
     row->busiest_kind = -1;
-    if (row->engine == COLLECTIVE_FLOW) return run_flow(t, options, outputs, row, totals, err);
+    if (row->engine != COLLECTIVE_BOUND) return simulate(t, options, outputs, row, totals, err);
     row->time_ps = row->bound.time_ps;
     row->latency_ps = row->bound.limited_by != NULL && strcmp(row->bound.limited_by, "latency") == 0
                           ? row->time_ps

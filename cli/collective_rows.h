@@ -9,7 +9,7 @@
 #include "collectives/msccl.h"
 #include "netsim/run.h"
 
-enum collective_engine { COLLECTIVE_FLOW, COLLECTIVE_BOUND };
+enum collective_engine { COLLECTIVE_FLOW, COLLECTIVE_PACKET, COLLECTIVE_BOUND };
 extern const char *const collective_engine_names[];
 
 /** One row: a run, and (after collective_run()) its result. */

@@ -105,7 +105,8 @@ void cli_stats_write(const struct net_run_stats *stats, double wall_s, double cp
         uint64_t value;
     } counts[] = {{"events", stats->events},
                   {"messages", stats->messages},
-                  {"packet_hops", 0},
+                  {"packet_hops", stats->packet_hops},
+                  {"windows", stats->windows},
                   {"flows", stats->flows},
                   {"solves", stats->solves},
                   {"levels", stats->levels},

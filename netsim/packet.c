@@ -137,9 +137,9 @@ static enum sim_status choose_channels(net_packet_engine *e, struct sim_error *e
     if (e->router.vcs == 0) e->router.vcs = wanted;
     if (e->router.vcs < wanted && !e->router.is_unchecked)
         return sim_error_set(err, SIM_EDATA,
-                             "%u virtual channels a link: the %s routing of %s needs %u so that "
+                             "%u virtual channel%s a link: the %s routing of %s needs %u so that "
                              "packets cannot wait for each other in a circle",
-                             e->router.vcs, topo_routing_name(e->topology), topo_spec(e->topology),
+                             e->router.vcs, e->router.vcs == 1 ? "" : "s", topo_routing_name(e->topology), topo_spec(e->topology),
                              wanted);
     if (e->router.vcs > NET_ROUTER_VCS_MAX)
         return sim_error_set(err, SIM_EDATA,
