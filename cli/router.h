@@ -12,7 +12,7 @@
     {"router", "NAME", "of the packet engine: tpu (default), booksim-a, -ad, -p or -pd"},          \
         {"packet", "BYTES", "a packet carries at most (default: the router's)"},                   \
         {"flit", "BYTES", "buffers and cycles are counted in flits"},                              \
-        {"vcs", "N", "virtual channels a link (default: what the routing asks for)"},              \
+        {"vcs", "N", "virtual channels a link (default: twice what the routing asks for)"},        \
         {"buffer", "FLITS", "a virtual channel (default: enough to keep the link busy)"},          \
         {"hop-latency", "LATENCY", "grant to grant; of tpu: added to the link's"},                 \
         {"credit-latency", "LATENCY", "until a credit is usable; of tpu: added to the link's"},    \
@@ -22,11 +22,13 @@
          "routing (dateline behind the closing link), dateline\n(in front of it) or wrap "         \
          "(fixed)"},                                                                               \
         {"vc-binding", "WHEN", "late (with the link) or early (before it)"},                       \
+        {"arbitration", "BY", "round robin by input (two get half each) or by channel"},           \
+        {"bubble", "PACKETS", "room that packets leave where they enter an axis"},                 \
     {                                                                                              \
         "unchecked", NULL, "take fewer virtual channels than freedom of deadlock needs"            \
     }
 
-#define CLI_ROUTER_PARAMETERS 10
+#define CLI_ROUTER_PARAMETERS 12
 
 /** What was asked for; start with zeros. */
 struct cli_router {

@@ -134,13 +134,15 @@ static enum sim_status choose_channels(net_packet_engine *e, struct sim_error *e
 {
     uint32_t wanted = topo_routing_channels(e->topology);
     if (wanted == 0) wanted = 1;
-    if (e->router.vcs == 0) e->router.vcs = wanted;
+    if (e->router.vcs == 0) e->router.vcs = 2 * wanted;
     if (e->router.vcs < wanted && !e->router.is_unchecked)
         return sim_error_set(err, SIM_EDATA,
                              "%u virtual channel%s a link: the %s routing of %s needs %u so that "
                              "packets cannot wait for each other in a circle",
-                             e->router.vcs, e->router.vcs == 1 ? "" : "s", topo_routing_name(e->topology), topo_spec(e->topology),
-                             wanted);
+                             e->router.vcs, e->router.vcs == 1 ? "" : "s",
+                             topo_routing_name(e->topology), topo_spec(e->topology), wanted);
+    if (e->router.vcs > NET_ROUTER_VCS_MAX && wanted <= NET_ROUTER_VCS_MAX)
+        e->router.vcs = NET_ROUTER_VCS_MAX;
     if (e->router.vcs > NET_ROUTER_VCS_MAX)
         return sim_error_set(err, SIM_EDATA,
                              "the %s routing of %s needs %u virtual channels, at "
@@ -159,6 +161,7 @@ static enum sim_status choose_channels(net_packet_engine *e, struct sim_error *e
     if (e->router.buffer_flits == 0) e->router.buffer_flits = default_depth(e) * flits;
     e->depth = e->router.buffer_flits / flits;
     e->slack = e->router.buffer_flits % flits;
+    e->bubble = e->router.bubble < e->depth ? e->router.bubble : e->depth - 1;
     return SIM_OK;
 }
 
@@ -195,7 +198,7 @@ static struct node node_of(const net_packet_engine *e, const struct degrees *d, 
     n.rings = (uint16_t)((d->in[id] + (is_chip && is_buffered)) * e->vcs);
     n.ports = (uint16_t)(!is_chip ? 0 : e->router.is_one_port ? 1 : links);
     n.queues = (uint16_t)(n.rings + n.ports);
-    n.outputs = (uint16_t)links;
+    n.outputs = n.links = (uint16_t)links;
     if (is_chip && e->router.is_one_port) n.ejection = n.outputs++;
     if (is_chip && is_buffered) n.injection = n.outputs++;
     return n;
@@ -208,6 +211,8 @@ static void init_node(net_packet_engine *e, uint32_t id, const struct node *n)
     *v.node = *n;
     for (uint32_t q = 0; q < n->queues; q++) {
         v.queue[q].vc = VC_NONE;
+        v.queue[q].input = (uint16_t)(q < n->rings ? q / e->vcs : n->rings / e->vcs + q - n->rings);
+        v.axis[v.queue[q].input] = AXIS_NONE;
         if (q < n->rings) v.idle[q / 64] |= UINT64_C(1) << q % 64;
     }
     for (uint32_t o = 0; o < n->outputs; o++)
@@ -247,6 +252,10 @@ static void connect(net_packet_engine *e, topo_link_id link, uint32_t output, ui
         e->upstream[ring] = from;
         if (e->ring_rate != NULL) e->ring_rate[ring] = o->rate;
         if (e->ring_latency != NULL) e->ring_latency[ring] = o->hop;
+    }
+    if (topo_has_ports(t)) {
+        net_packet_layout(e, (char *)target, target, e->words, &v);
+        v.axis[rings_used[to] / e->vcs] = (uint8_t)(output / 2);
     }
     rings_used[to] += e->vcs;
 }

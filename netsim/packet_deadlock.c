@@ -41,8 +41,8 @@ static uint32_t *who_waits(const net_packet_engine *e)
             bool is_idle = v.idle[q / 64] >> q % 64 & 1;
             const struct output *out = &v.output[v.queue[q].output];
             bool waits = !is_idle && out->ring != NONE32;
-            uint32_t vc =
-                v.queue[q].vc != VC_NONE ? v.queue[q].vc : e->range[v.queue[q].class].first;
+            uint32_t vc = v.queue[q].vc != VC_NONE ? v.queue[q].vc
+                                                   : e->range[v.queue[q].class & ~ENTERS].first;
             waits_for[n->first_ring + q] = waits ? out->ring + vc : NONE32;
         }
     }

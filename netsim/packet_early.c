@@ -36,7 +36,7 @@ ALWAYS_INLINE net_ticks free_from(const struct visit *w, uint32_t o, uint32_t vc
 ALWAYS_INLINE net_ticks class_free_from(const struct visit *w, uint32_t o, uint32_t class,
                                         bool *is_blocked)
 {
-    struct class_range range = w->e->range[class];
+    struct class_range range = w->e->range[class & ~ENTERS];
     net_ticks best = NET_TICKS_NEVER;
     if (w->v.output[o].ring == NONE32) return 0;
     for (uint32_t vc = range.first; vc < (uint32_t)range.first + range.count; vc++) {
@@ -89,7 +89,7 @@ ALWAYS_INLINE bool find_askers(const struct visit *w, uint32_t o, uint32_t vc, u
         FOR_EACH_BIT(w->v.requests[(size_t)o * w->words + word], i)
         {
             const struct queue *q = &w->v.queue[64 * word + i];
-            struct class_range range = w->e->range[q->class];
+            struct class_range range = w->e->range[q->class & ~ENTERS];
             bool asks = q->vc == VC_NONE && q->ready <= w->v.output[o].nx && vc >= range.first &&
                         vc < (uint32_t)range.first + range.count;
             if (asks) askers[word] |= UINT64_C(1) << i;

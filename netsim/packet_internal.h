@@ -54,12 +54,15 @@ struct slot {
 /* A head waits for `output` from `ready` on; where none is known, the earliest time of the next. */
 struct queue {
     net_ticks ready;
-    uint32_t head; /* slot of its ring; of an injection queue 1 with a packet, else 0 */
+    uint16_t head;  /* slot of its ring; of an injection queue 1 with a packet, else 0 */
+    uint16_t input; /* the link it belongs to, or the port behind all links */
     uint16_t output;
-    uint8_t class;
-    uint8_t vc; /* bound early; VC_NONE: not yet */
+    uint8_t class; /* with ENTERS: leaves a bubble */
+    uint8_t vc;    /* bound early; VC_NONE: not yet */
 };
-#define VC_NONE UINT8_MAX
+#define VC_NONE   UINT8_MAX
+#define ENTERS    0x80u
+#define AXIS_NONE UINT8_MAX
 
 struct output {
     net_ticks free;  /* the link is idle from then on */
@@ -80,6 +83,7 @@ struct node {
     net_ticks due;              /* of the client */
     uint32_t first_ring;        /* of queue 0; later queues' follow */
     uint16_t queues, rings;     /* queues [rings, queues) are injection heads */
+    uint16_t links;             /* outputs [0, links) */
     uint16_t outputs, ejection; /* output; NONE16: every link ejects by itself */
     uint16_t injection;         /* output behind the source of a buffered injection; else NONE16 */
     uint16_t ports;             /* injection heads; port i is queue rings + i */
@@ -102,9 +106,10 @@ struct net_packet_engine {
     struct net_router router;
     struct net_packet_client client;
     net_ticks ticks_per_ps, cycle, lookahead, window, now;
-    net_ticks round;            /* no grant of a packet now in the network takes less than this */
-    uint32_t nodes, words;      /* words: of 64 queues in a mask */
-    uint32_t vcs, depth, slack; /* slots of a ring; flits of a buffer that make no whole packet */
+    net_ticks round;       /* no grant of a packet now in the network takes less than this */
+    uint32_t nodes, words; /* words: of 64 queues in a mask */
+    uint32_t vcs, depth, bubble,
+        slack; /* slots of a ring; flits of a buffer that make no whole packet */
     net_ticks ejection;
     bool is_early, is_packed, is_uniform;
     uint32_t classes;
@@ -146,6 +151,8 @@ struct view {
     uint64_t *dirty;      /* [words] outputs whose nx is to be found anew */
     uint16_t *tail;       /* [outputs x vcs] slot of the ring where the next packet goes */
     head *injection;      /* [ports] */
+    uint8_t *axis;        /* [inputs] along which it comes; AXIS_NONE: a port, or no torus */
+    uint8_t *last_vc;     /* [inputs] granted last, for round robin */
     /* early binding only */
     uint16_t *owner;         /* [outputs x vcs] queue, or NONE16 */
     uint16_t *grant_pointer; /* [outputs x vcs] */
@@ -181,6 +188,9 @@ static inline size_t net_packet_layout(const net_packet_engine *e, char *block,
     at += n->ports * sizeof(head);
     v->tail = (uint16_t *)(void *)(block + at);
     at += align8(channels * sizeof(uint16_t));
+    v->axis = (uint8_t *)(block + at);
+    v->last_vc = v->axis + n->rings / e->vcs + n->ports;
+    at += align8(2 * (size_t)(n->rings / e->vcs + n->ports));
     v->owner = v->grant_pointer = NULL;
     v->accept_pointer = NULL;
     v->available = v->fresh = NULL;

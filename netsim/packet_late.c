@@ -6,15 +6,17 @@
  */
 #include "netsim/packet_visit.h"
 
-/* From when on a channel of the class has a free slot. */
+/* From when on a channel of the class has a free slot, behind the bubble for who enters. */
 ALWAYS_INLINE net_ticks room_from(const struct visit *w, uint32_t o, uint32_t class,
                                   bool *is_blocked)
 {
-    struct class_range range = w->e->range[class];
+    const net_packet_engine *e = w->e;
+    struct class_range range = e->range[class & ~ENTERS];
+    uint32_t bubble = class & ENTERS ? e->bubble : 0;
     net_ticks room = NET_TICKS_NEVER;
     if (w->v.output[o].ring == NONE32) return 0;
     for (uint32_t vc = range.first; vc < (uint32_t)range.first + range.count; vc++) {
-        net_ticks free = tail_of(w, o, vc)->time;
+        net_ticks free = slot_behind(w, o, vc, bubble)->time;
         if (free >= OCCUPIED)
             *is_blocked = true;
         else if (free < room)
@@ -56,19 +58,39 @@ ALWAYS_INLINE void plan_late(struct visit *w, uint32_t o)
 ALWAYS_INLINE uint32_t pick_channel(const struct visit *w, uint32_t o, uint32_t class)
 {
     struct output *out = &w->v.output[o];
-    struct class_range range = w->e->range[class];
+    struct class_range range = w->e->range[class & ~ENTERS];
+    uint32_t bubble = class & ENTERS ? w->e->bubble : 0;
     if (range.count == 1 || out->ring == NONE32) return range.first;
     uint64_t free = 0;
     for (uint32_t vc = range.first; vc < (uint32_t)range.first + range.count; vc++)
-        if (tail_of(w, o, vc)->time <= out->nx) free |= UINT64_C(1) << vc;
+        if (slot_behind(w, o, vc, bubble)->time <= out->nx) free |= UINT64_C(1) << vc;
     out->vc = (uint8_t)next_round(&free, 1, out->vc);
     return out->vc;
+}
+
+/* The next input after the last one's, and of its channels the next after its last. */
+ALWAYS_INLINE uint32_t pick_by_input(const struct visit *w, uint32_t o)
+{
+    const uint64_t *candidates = w->v.candidates + (size_t)o * w->words;
+    uint32_t vcs = w->e->vcs, rings = w->v.node->rings, last = w->v.output[o].last;
+    if (last < rings) last = (w->v.queue[last].input + 1u) * vcs - 1;
+    uint32_t q = next_round(candidates, w->words, last);
+    if (q >= rings || vcs == 1) return q;
+    uint32_t input = w->v.queue[q].input, vc = w->v.last_vc[input];
+    do {
+        vc = vc + 1 == vcs ? 0 : vc + 1;
+        q = input * vcs + vc;
+    } while ((candidates[q / 64] >> q % 64 & 1) == 0);
+    w->v.last_vc[input] = (uint8_t)vc;
+    return q;
 }
 
 ALWAYS_INLINE void grant_late(struct visit *w, uint32_t o)
 {
     struct output *out = &w->v.output[o];
-    uint32_t q = next_round(w->v.candidates + (size_t)o * w->words, w->words, out->last);
+    uint32_t q = w->e->router.arbitration == NET_BY_INPUT
+                     ? pick_by_input(w, o)
+                     : next_round(w->v.candidates + (size_t)o * w->words, w->words, out->last);
     move(w, o, q, pick_channel(w, o, w->v.queue[q].class));
 }
 

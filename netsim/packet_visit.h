@@ -52,12 +52,23 @@ ALWAYS_INLINE struct slot *tail_of(const struct visit *w, uint32_t o, uint32_t v
     return ring_of(w->e, out->ring + vc) + w->v.tail[o * w->e->vcs + vc];
 }
 
+/* The same, `ahead` slots on: free when so many before it are. */
+ALWAYS_INLINE struct slot *slot_behind(const struct visit *w, uint32_t o, uint32_t vc,
+                                       uint32_t ahead)
+{
+    uint32_t at = w->v.tail[o * w->e->vcs + vc] + ahead;
+    if (at >= w->e->depth) at -= w->e->depth;
+    return ring_of(w->e, w->v.output[o].ring + vc) + at;
+}
+
 /* Queue q's head wants an output. */
 ALWAYS_INLINE void request(struct view *v, uint32_t words, uint32_t q, uint32_t output,
                            uint32_t class)
 {
+    uint32_t axis = v->axis[v->queue[q].input];
+    bool stays = axis == output / 2 || output >= v->node->links;
     v->queue[q].output = (uint16_t)output;
-    v->queue[q].class = (uint8_t) class;
+    v->queue[q].class = (uint8_t)(class | (stays ? 0 : ENTERS));
     v->queue[q].vc = VC_NONE;
     v->idle[q / 64] &= ~(UINT64_C(1) << q % 64);
     v->requests[output * words + q / 64] |= UINT64_C(1) << q % 64;
@@ -95,12 +106,13 @@ ALWAYS_INLINE void leave_ring(struct visit *w, uint32_t q, net_ticks when, net_t
     net_packet_engine *e = w->e;
     uint32_t ring = w->v.node->first_ring + q, at = w->v.queue[q].head;
     struct slot *slots = ring_of(e, ring);
-    bool was_full = slots[at == 0 ? e->depth - 1 : at - 1].time >= OCCUPIED;
+    uint32_t full = at + e->depth - 1 - e->bubble; /* occupied when a sender may have to wait */
+    bool was_full = slots[full < e->depth ? full : full - e->depth].time >= OCCUPIED;
     net_ticks last_flits = e->flit[rate] * (1 + e->slack);
     net_ticks credit = e->latency[e->ring_latency == NULL ? 0 : e->ring_latency[ring]].credit;
     net_ticks free = when + (ticks > last_flits ? ticks - last_flits : 0) + credit;
     slots[at].time = free;
-    w->v.queue[q].head = after(e, at);
+    w->v.queue[q].head = (uint16_t)after(e, at);
     if (was_full) wake(e, e->upstream[ring], free);
 }
 

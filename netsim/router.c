@@ -10,10 +10,10 @@
 #define BOOKSIM                                                                                    \
     .is_in_cycles = true, .hop = 3, .credit = 2, .injection = 2, .ejection = 3,                    \
     .is_one_port = true, .is_injection_buffered = true, .binding = NET_VC_EARLY, .flit_bytes = 32, \
-    .vcs = 4
+    .arbitration = NET_BY_CHANNEL, .vcs = 4
 
 static const struct net_router routers[] = {
-    {.name = "tpu", .packet_bytes = 4096, .flit_bytes = 4096},
+    {.name = "tpu", .packet_bytes = 4096, .flit_bytes = 4096, .bubble = 2},
     {.name = "booksim-a",
      BOOKSIM,
      .packet_bytes = 32,
@@ -65,6 +65,10 @@ enum sim_status net_router_check(const struct net_router *r, struct sim_error *e
     if (r->buffer_flits / flits > NET_ROUTER_BUFFER_MAX)
         return sim_error_set(err, SIM_EUSAGE, "a buffer holds %u packets, at most %u are possible",
                              r->buffer_flits / flits, NET_ROUTER_BUFFER_MAX);
+    if (r->bubble > 0 && r->binding == NET_VC_EARLY)
+        return sim_error_set(err, SIM_EUSAGE,
+                             "a bubble of %u packets goes with late binding of virtual channels",
+                             r->bubble);
     if (r->vcs > NET_ROUTER_VCS_MAX)
         return sim_error_set(err, SIM_EUSAGE, "%u virtual channels, at most %u are possible",
                              r->vcs, NET_ROUTER_VCS_MAX);
@@ -90,7 +94,9 @@ enum {
     INJECTION_LATENCY,
     EJECTION_LATENCY,
     CLASS_RULE,
-    VC_BINDING
+    VC_BINDING,
+    ARBITRATION,
+    BUBBLE
 };
 
 const char *const net_router_parameters[] = {"packet",
@@ -103,9 +109,12 @@ const char *const net_router_parameters[] = {"packet",
                                              "ejection-latency",
                                              "class-rule",
                                              "vc-binding",
+                                             "arbitration",
+                                             "bubble",
                                              NULL};
 static const char *const class_rules[] = {"routing", "dateline", "wrap", NULL};
 static const char *const bindings[] = {"late", "early", NULL};
+static const char *const arbitrations[] = {"input", "channel", NULL};
 
 static int find(const char *const *names, const char *name)
 {
@@ -124,11 +133,11 @@ static enum sim_status set_bytes(const char *value, uint32_t *out, struct sim_er
     return SIM_OK;
 }
 
-static enum sim_status set_count(const char *value, uint32_t most, uint32_t *out,
+static enum sim_status set_count(const char *value, uint32_t least, uint32_t most, uint32_t *out,
                                  struct sim_error *err)
 {
     uint64_t count;
-    SIM_TRY(sim_count_parse(value, 1, most, err, &count));
+    SIM_TRY(sim_count_parse(value, least, most, err, &count));
     *out = (uint32_t)count;
     return SIM_OK;
 }
@@ -171,9 +180,9 @@ enum sim_status net_router_set(struct net_router *r, const char *parameter, cons
     case FLIT:
         return set_bytes(value, &r->flit_bytes, err);
     case VCS:
-        return set_count(value, NET_ROUTER_VCS_MAX, &r->vcs, err);
+        return set_count(value, 1, NET_ROUTER_VCS_MAX, &r->vcs, err);
     case BUFFER:
-        return set_count(value, UINT32_MAX, &r->buffer_flits, err);
+        return set_count(value, 1, UINT32_MAX, &r->buffer_flits, err);
     case HOP_LATENCY:
         return set_latency(r, value, &r->hop, err);
     case CREDIT_LATENCY:
@@ -190,6 +199,12 @@ enum sim_status net_router_set(struct net_router *r, const char *parameter, cons
         SIM_TRY(set_choice(bindings, value, &choice, err));
         r->binding = (enum net_vc_binding)choice;
         return SIM_OK;
+    case ARBITRATION:
+        SIM_TRY(set_choice(arbitrations, value, &choice, err));
+        r->arbitration = (enum net_arbitration)choice;
+        return SIM_OK;
+    case BUBBLE:
+        return set_count(value, 0, NET_ROUTER_BUFFER_MAX, &r->bubble, err);
     default:
         return sim_error_set(err, SIM_EDATA, "routers have no parameter \"%s\"", parameter);
     }
@@ -205,14 +220,15 @@ static const char *latency_text(const struct net_router *r, uint64_t latency, ch
 const char *net_router_format(const struct net_router *r, char *buffer, size_t bytes)
 {
     char packet[SIM_QUANTITY_TEXT], flit[SIM_QUANTITY_TEXT], latency[4][SIM_QUANTITY_TEXT];
-    snprintf(buffer, bytes,
-             "%s: packets of %s in flits of %s, %u virtual channels of %u flits; latency in %s: "
-             "hop %s, credit %s, injection %s, ejection %s; classes by %s, %s binding",
-             r->name, sim_bytes_format(r->packet_bytes, packet),
-             sim_bytes_format(r->flit_bytes, flit), r->vcs, r->buffer_flits,
-             r->is_in_cycles ? "cycles" : "addition to the link's",
-             latency_text(r, r->hop, latency[0]), latency_text(r, r->credit, latency[1]),
-             latency_text(r, r->injection, latency[2]), latency_text(r, r->ejection, latency[3]),
-             class_rules[r->class_rule], bindings[r->binding]);
+    snprintf(
+        buffer, bytes,
+        "%s: packets of %s in flits of %s, %u virtual channels of %u flits; latency in %s: "
+        "hop %s, credit %s, injection %s, ejection %s; classes by %s, %s binding, turns by %s, "
+        "bubble of %u packets",
+        r->name, sim_bytes_format(r->packet_bytes, packet), sim_bytes_format(r->flit_bytes, flit),
+        r->vcs, r->buffer_flits, r->is_in_cycles ? "cycles" : "addition to the link's",
+        latency_text(r, r->hop, latency[0]), latency_text(r, r->credit, latency[1]),
+        latency_text(r, r->injection, latency[2]), latency_text(r, r->ejection, latency[3]),
+        class_rules[r->class_rule], bindings[r->binding], arbitrations[r->arbitration], r->bubble);
     return buffer;
 }

@@ -35,6 +35,13 @@ enum net_vc_binding {
     NET_VC_EARLY /* before, and it waits for the link with it; `is_credit_first`: with room in it */
 };
 
+/** Whose turn it is at an output. */
+enum net_arbitration {
+    NET_BY_INPUT, /* round robin over the inputs, then over an input's virtual channels: two messages
+                     that meet get half each */
+    NET_BY_CHANNEL /* round robin over all virtual channels */
+};
+
 #define NET_ROUTER_BUFFER_MAX 16384u /* packets per virtual channel */
 #define NET_ROUTER_VCS_MAX    64u
 
@@ -42,7 +49,7 @@ struct net_router {
     const char *name;
     uint32_t packet_bytes; /* the most a packet carries */
     uint32_t flit_bytes;   /* credits come back when a packet's last flit leaves */
-    uint32_t vcs;          /* per link; 0: as many as the routing asks for */
+    uint32_t vcs;          /* per link; 0: twice as many as the routing asks for */
     uint32_t buffer_flits; /* per virtual channel; 0: what keeps a link busy over its credit loop */
     bool is_in_cycles;     /* the latencies below are cycles; else ps */
     uint64_t hop;          /* grant to grant; ps: added to the link's latency */
@@ -53,6 +60,12 @@ struct net_router {
     enum net_class_rule class_rule;
     enum net_vc_binding binding;
     bool is_credit_first;
+    enum net_arbitration arbitration;
+    /* Packets for which a packet that enters an axis, from a chip or another axis, leaves room:
+     * what goes round a full ring stays moving. Source: C. Carrion, R. Beivide, J. A. Gregorio & F.
+     * Vallejo, "A flow control mechanism to avoid message deadlock in k-ary n-cube networks", HiPC
+     * 1997 (there instead of virtual channels, here beside them). */
+    uint32_t bubble;
     bool is_unchecked; /* fewer virtual channels than the routing asks for are taken, too */
 };
 
@@ -63,7 +76,8 @@ const struct net_router *net_router_list(void);
 
 /** The parameters that can be set by name: "packet", "flit", "vcs", "buffer" (flits a virtual
  * channel), "hop-latency", "credit-latency", "injection-latency", "ejection-latency" (cycles where
- * the router counts in them, else times), "class-rule", "vc-binding"; ended by NULL. */
+ * the router counts in them, else times), "class-rule", "vc-binding", "arbitration",
+ * "bubble" (packets); ended by NULL. */
 extern const char *const net_router_parameters[];
 /** Errors: SIM_EDATA says what was found and wanted. */
 SIM_MUST_CHECK enum sim_status net_router_set(struct net_router *router, const char *parameter,
