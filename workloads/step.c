@@ -188,8 +188,10 @@ static enum sim_status simulate(const struct wl_graph *g, const struct wl_step_o
     struct books books;
     books_init(&books, g, watcher);
     net_link_stats_init(&step->links, g->study->topology);
+    bool is_packets = g->study->engine == WL_PACKET;
     const struct net_options options = {.launch_overhead_ps = g->study->launch_overhead_ps,
-                                        .is_unreduced = g->study->is_unreduced};
+                                        .is_unreduced = g->study->is_unreduced,
+                                        .router = is_packets ? &g->study->router : NULL};
     /* one chip of a class is enough, the lowest, unless another is watched */
     bool is_any = watcher == NULL || watcher->chip == 0;
     const struct net_observer observer = {
@@ -215,7 +217,7 @@ enum sim_status wl_step_run(const struct wl_study *study, const struct wl_step_o
     struct wl_step step = {.bound = bound_of(&graph), .memory = wl_memory_of(study)};
     enum sim_status status = SIM_OK;
     step.compute_s = step.bound.compute_s;
-    if (study->engine == WL_FLOW) {
+    if (study->engine != WL_BOUND) {
         status = simulate(&graph, observer, err, &step);
     } else {
         step.step_s = step.bound.time_s;

@@ -16,7 +16,7 @@ const char *const wl_axis_names[WL_AXES + 1] = {"data", "fsdp", "tensor", NULL};
 const char *const wl_tensor_names[WL_TENSORS + 1] = {"input",  "qkv",     "context", "out_proj",
                                                      "mlp_in", "mlp_act", "mlp_out", NULL};
 const char *const wl_optimizer_names[] = {"adamw", "sgd", NULL};
-const char *const wl_engine_names[] = {"flow", "bound", NULL};
+const char *const wl_engine_names[] = {"flow", "packet", "bound", NULL};
 
 static const char *const tie_names[] = {"split", "positive", "negative", "simgrid", NULL};
 static const char *const symmetry_names[] = {"on", "off", NULL};
@@ -49,6 +49,10 @@ struct network_fields {
     sim_ps hop_latency, launch_overhead;
     int engine, tie, repair, symmetry;
     const char *routing, *fail, *fail_random;
+    struct router_fields {
+        const char *preset, *packet, *flit, *vcs, *buffer, *hop_latency, *credit_latency,
+            *injection_latency, *ejection_latency, *class_rule, *vc_binding, *arbitration, *bubble;
+    } router;
 };
 struct sharding_fields {
     uint64_t size[WL_AXES];
@@ -98,6 +102,22 @@ static const struct sim_field chip_table[] = {
     FIELD("hbm_efficiency", SHARE, chip.hbm_efficiency),
     {.key = NULL},
 };
+static const struct sim_field router_table[] = {
+    FIELD("preset", TEXT, network.router.preset),
+    FIELD("packet", TEXT, network.router.packet),
+    FIELD("flit", TEXT, network.router.flit),
+    FIELD("vcs", TEXT, network.router.vcs),
+    FIELD("buffer", TEXT, network.router.buffer),
+    FIELD("hop_latency", TEXT, network.router.hop_latency),
+    FIELD("credit_latency", TEXT, network.router.credit_latency),
+    FIELD("injection_latency", TEXT, network.router.injection_latency),
+    FIELD("ejection_latency", TEXT, network.router.ejection_latency),
+    FIELD("class_rule", TEXT, network.router.class_rule),
+    FIELD("vc_binding", TEXT, network.router.vc_binding),
+    FIELD("arbitration", TEXT, network.router.arbitration),
+    FIELD("bubble", TEXT, network.router.bubble),
+    {.key = NULL},
+};
 static const struct sim_field network_table[] = {
     FIELD("link", RATE, network.link),
     FIELD("hop_latency", TIME, network.hop_latency),
@@ -105,6 +125,7 @@ static const struct sim_field network_table[] = {
     CHOICE("engine", network.engine, wl_engine_names),
     CHOICE("tie", network.tie, tie_names),
     FIELD("routing", TEXT, network.routing),
+    MAPPING("router", false, router_table),
     FIELD("fail", TEXT, network.fail),
     FIELD("fail_random", TEXT, network.fail_random),
     CHOICE("repair", network.repair, repair_names),
@@ -269,6 +290,39 @@ static enum sim_status make_topology(const struct study_fields *f, const struct 
     return status == SIM_OK ? SIM_OK : misplaced(root, "network", err, status);
 }
 
+/* The preset with what the study changes; the engine fits it to the topology. */
+static enum sim_status read_router(const struct study_fields *f, const struct sim_yaml_node *root,
+                                   struct sim_error *err, struct wl_study *study)
+{
+    const struct router_fields *r = &f->network.router;
+    const char *name = r->preset != NULL ? r->preset : "tpu";
+    const char *const values[] = {r->packet,
+                                  r->flit,
+                                  r->vcs,
+                                  r->buffer,
+                                  r->hop_latency,
+                                  r->credit_latency,
+                                  r->injection_latency,
+                                  r->ejection_latency,
+                                  r->class_rule,
+                                  r->vc_binding,
+                                  r->arbitration,
+                                  r->bubble};
+    const struct net_router *preset = net_router_find(name);
+    enum sim_status status = SIM_OK;
+    if (preset == NULL)
+        status = sim_error_set(err, SIM_EDATA,
+                               "router preset \"%s\": want tpu, booksim-a, booksim-ad, booksim-p "
+                               "or booksim-pd",
+                               name);
+    else
+        study->router = *preset;
+    for (int i = 0; status == SIM_OK && net_router_parameters[i] != NULL; i++)
+        if (values[i] != NULL)
+            status = net_router_set(&study->router, net_router_parameters[i], values[i], err);
+    return status == SIM_OK ? SIM_OK : misplaced(root, "network", err, status);
+}
+
 static enum sim_status read_system(const struct study_fields *f, const struct sim_yaml_node *root,
                                    struct sim_error *err, struct wl_study *study)
 {
@@ -294,7 +348,7 @@ static enum sim_status read_system(const struct study_fields *f, const struct si
         f->network.launch_overhead >= 0 ? f->network.launch_overhead : chip->launch_overhead_ps;
     study->engine = (enum wl_engine)f->network.engine;
     study->is_unreduced = f->network.symmetry == 1;
-    return SIM_OK;
+    return read_router(f, root, err, study);
 }
 
 static enum sim_status read_placement(const struct study_fields *f,

@@ -42,7 +42,7 @@ struct wl_remat {
 enum wl_optimizer { WL_ADAMW, WL_SGD };
 extern const char *const wl_optimizer_names[];
 
-enum wl_engine { WL_FLOW, WL_BOUND };
+enum wl_engine { WL_FLOW, WL_PACKET, WL_BOUND };
 extern const char *const wl_engine_names[];
 
 struct wl_mesh_axis {
@@ -60,6 +60,7 @@ struct wl_study {
     sim_ps launch_overhead_ps;
     bool is_unreduced; /* every chip is run, whatever symmetry allows */
     enum wl_engine engine;
+    struct net_router router; /* of the packet engine */
     struct wl_model model;
     uint64_t batch, sequence;
     enum topo_precision precision;
