@@ -419,6 +419,11 @@ net_ticks net_packet_ticks_per_ps(const net_packet_engine *e)
     return e->ticks_per_ps;
 }
 
+double net_packet_ticks_per_byte(const net_packet_engine *e)
+{
+    return e->ticks_per_byte[0];
+}
+
 net_ticks net_packet_cycle(const net_packet_engine *e)
 {
     return e->cycle;

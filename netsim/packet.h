@@ -77,6 +77,8 @@ void net_packet_set_window(net_packet_engine *e, net_ticks ticks);
 net_ticks net_packet_window(const net_packet_engine *e);
 
 net_ticks net_packet_ticks_per_ps(const net_packet_engine *e);
+/** At the default link rate; a whole number where there is one. */
+double net_packet_ticks_per_byte(const net_packet_engine *e);
 /** Ticks of a flit at the default link rate. */
 net_ticks net_packet_cycle(const net_packet_engine *e);
 /** Rounded to the nearest picosecond. */

@@ -21,9 +21,10 @@
 
 /* What a message sends along one path. */
 struct stream {
-    uint32_t activity, route, size;
+    uint32_t activity, route;
     uint32_t next; /* of its port; next free otherwise */
-    uint64_t packets_left;
+    uint32_t size, larger_size;
+    uint64_t packets_left, larger_left; /* those of larger_size go first */
 };
 
 /* Streams that wait for their turn, first to last, and the one whose packet is next to leave. */
@@ -126,8 +127,10 @@ static bool take_turn(struct packet_run *r, struct port *p, struct net_packet *p
     if (p->current == NET_NONE) return false;
     struct stream *s = &r->stream[p->current];
     p->first = s->next;
+    uint32_t size = s->larger_left > 0 ? s->larger_size : s->size;
+    s->larger_left -= s->larger_left > 0;
     s->packets_left--;
-    *packet = (struct net_packet){s->route, s->activity, s->size, s->packets_left == 0};
+    *packet = (struct net_packet){s->route, s->activity, size, s->packets_left == 0};
     return true;
 }
 
@@ -158,18 +161,30 @@ static bool next_packet(void *context, uint32_t chip, uint32_t port, net_ticks f
 
 /* ---- messages ---- */
 
-/* Packets of `bytes`, all of one size. */
+/* The number of a size in ticks of the default rate. */
+static uint32_t size_of(struct packet_run *r, double ticks)
+{
+    double most = net_packet_router(r->engine)->packet_bytes;
+    double bytes = ticks / net_packet_ticks_per_byte(r->engine);
+    if (r->is_rounding) bytes = ceil(bytes / most * SIZE_STEPS) / SIZE_STEPS * most;
+    uint32_t size = net_packet_size(r->engine, bytes < most ? bytes : most);
+    if (size == NET_PACKET_NO_SIZE) r->has_too_many_sizes = true;
+    return size;
+}
+
+/* Into packets of one size, or two a tick apart, so that all together take the link's time for
+ * `bytes` exactly. */
 static bool cut(struct packet_run *r, double bytes, struct stream *s)
 {
-    double most = net_packet_router(r->engine)->packet_bytes, packets = ceil(bytes / most);
-    double each = bytes / packets;
-    if (r->is_rounding) each = ceil(each / most * SIZE_STEPS) / SIZE_STEPS * most;
-    if (each > most) each = most;
-    if (packets < 1 || packets >= 9e15) return false;
+    double packets = ceil(bytes / net_packet_router(r->engine)->packet_bytes);
+    double ticks = fmax(rint(bytes * net_packet_ticks_per_byte(r->engine)), packets);
+    if (ticks >= 9e15) return false; /* what a double counts by ones */
+    double each = floor(ticks / packets);
     s->packets_left = (uint64_t)packets;
-    s->size = net_packet_size(r->engine, each);
-    if (s->size == NET_PACKET_NO_SIZE) r->has_too_many_sizes = true;
-    return s->size != NET_PACKET_NO_SIZE;
+    s->larger_left = (uint64_t)(ticks - each * packets);
+    s->size = size_of(r, each);
+    s->larger_size = s->larger_left > 0 ? size_of(r, each + 1) : s->size;
+    return !r->has_too_many_sizes;
 }
 
 static void start_stream(struct packet_run *r, uint32_t activity, uint32_t path, double bytes)

@@ -1,0 +1,147 @@
+/*
+ * Random collectives in the packet engine on random topologies, routers and faults. Whatever the
+ * windows: the same time and the same busy time of every link. Nothing is lost: links are busy for
+ * exactly the bytes that passed them. Nothing is faster than what no schedule can beat. The loop
+ * index is the seed.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "collectives/choice.h"
+#include "collectives/cost.h"
+#include "netsim/run.h"
+#include "tests/support.h"
+
+#define CASES 240
+
+static const char *const specs[] = {
+    "torus:4x4", "torus:6",   "torus:3x5",     "torus:4x4x2",           "torus:2x3x4",
+    "mesh:4x3",  "v6e:4x4",   "torus:8x2",     "torus:4x8,twisted",     "v4:4x4x4,optical=1.7us",
+    "ring:7",    "torus:5x5", "torus:2x2x2x3", "torus:3x3*2,dcn=3GB/s", SMALL_FABRICS};
+static const char *const faults[] = {
+    "links=1,seed=3", "chips=1,seed=5", "links=2,seed=9", NULL, NULL, NULL};
+static const struct net_options flows = {0};
+
+static uint32_t pick(struct sim_rng *rng, uint32_t count)
+{
+    return (uint32_t)sim_rng_below(rng, count);
+}
+
+static topo *random_topology(struct sim_rng *rng)
+{
+    const char *spec = specs[pick(rng, sizeof specs / sizeof specs[0])];
+    const char *random = faults[pick(rng, sizeof faults / sizeof faults[0])];
+    struct sim_error err = {0};
+    topo *t = NULL;
+    if (random != NULL && topo_with(spec, "", random, NULL, &err, &t) == SIM_OK) return t;
+    return topo_or_fail(spec);
+}
+
+static struct net_router random_router(struct sim_rng *rng)
+{
+    static const char *const names[] = {"tpu", "tpu", "tpu", "booksim-a", "booksim-p"};
+    static const uint32_t packets[] = {4096, 512, 1000, 65536};
+    struct net_router r = *net_router_find(names[pick(rng, 5)]);
+    if (!r.is_in_cycles) {
+        r.packet_bytes = r.flit_bytes = packets[pick(rng, 4)];
+        r.buffer_flits = pick(rng, 2) == 0 ? 0 : 1 + pick(rng, 5);
+        r.bubble = pick(rng, 4);
+        r.arbitration = pick(rng, 2) == 0 ? NET_BY_INPUT : NET_BY_CHANNEL;
+        r.ejection = pick(rng, 2) * 12345;
+    } else {
+        r.vcs = 8;
+    }
+    return r;
+}
+
+static bool random_spec(struct sim_rng *rng, const topo *t, struct coll_spec *spec)
+{
+    *spec = (struct coll_spec){.op = (enum coll_op)pick(rng, COLL_PERMUTE),
+                               .group = topo_group_all(t),
+                               .bytes = 1 + pick(rng, 300000)};
+    for (int tries = 0; tries < 20; tries++) {
+        spec->algorithm = (enum coll_algorithm)pick(rng, COLL_ALGORITHMS);
+        if (coll_algorithm_fits(spec->op, spec->algorithm) && coll_can(t, spec)) return true;
+    }
+    return false;
+}
+
+struct outcome {
+    struct net_result result;
+    struct net_link_stats links;
+    struct net_run_stats stats;
+};
+
+static bool run(const net_schedule *s, const struct net_options *options, struct outcome *o)
+{
+    struct sim_error err = {0};
+    net_link_stats_init(&o->links, net_schedule_topo(s));
+    enum sim_status status = net_run(s, options, NULL, &err, &o->result, &o->links, &o->stats);
+    if (status == SIM_OK) return true;
+    /* more channels than any router has: a routing with a channel for every hop, two slices */
+    ck_assert_msg(strstr(err.text, "virtual channel") != NULL, "%s", err.text);
+    net_link_stats_release(&o->links);
+    return false;
+}
+
+static void compare(const topo *t, const struct outcome *a, const struct outcome *b)
+{
+    ck_assert_int_eq(a->result.time_ps, b->result.time_ps);
+    ck_assert_int_eq(a->result.latency_ps, b->result.latency_ps);
+    ck_assert_uint_eq(a->stats.packet_hops, b->stats.packet_hops);
+    for (topo_link_id l = 0; l < topo_links(t); l++)
+        ck_assert_int_eq(a->links.busy_ps[l], b->links.busy_ps[l]);
+}
+
+/* A packet's time is rounded to a tick, the flow's bytes are not. */
+static void compare_bytes(const topo *t, const struct outcome *packets, const struct outcome *flow)
+{
+    double hops = (double)packets->stats.packet_hops + 1;
+    for (topo_link_id l = 0; l < topo_links(t); l++)
+        ck_assert_double_le(fabs(packets->links.bytes[l] - flow->links.bytes[l]),
+                            1e-6 * flow->links.bytes[l] + hops);
+}
+
+START_TEST(windows_do_not_matter_and_nothing_is_lost)
+{
+    struct sim_rng rng;
+    sim_rng_init(&rng, (uint64_t)_i, 77);
+    topo *t = random_topology(&rng);
+    const struct net_router router = random_router(&rng);
+    struct net_options options = {.router = &router, .entry_overhead_ps = pick(&rng, 2) * 1234};
+    struct coll_spec spec;
+    struct sim_error err = {0};
+    net_schedule *s;
+    struct outcome whole, part, flow;
+    if (!random_spec(&rng, t, &spec) || coll_build(t, &spec, &err, &s) != SIM_OK) {
+        topo_destroy(t);
+        return;
+    }
+    if (run(s, &options, &whole)) {
+        options.window_ps = 1 + pick(&rng, 400000);
+        ck_assert(run(s, &options, &part));
+        compare(t, &whole, &part);
+        ck_assert(run(s, &flows, &flow));
+        compare_bytes(t, &whole, &flow);
+        if (!router.is_in_cycles) /* whose hops are its own */
+            ck_assert_int_ge(whole.result.time_ps + 1, coll_lower_bound(t, &spec).time_ps);
+        net_link_stats_release(&whole.links);
+        net_link_stats_release(&part.links);
+        net_link_stats_release(&flow.links);
+    }
+    net_schedule_destroy(s);
+    topo_destroy(t);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("packet_random");
+    TCase *cases = tcase_create("cases");
+    tcase_set_timeout(cases, 120);
+    tcase_add_loop_test(cases, windows_do_not_matter_and_nothing_is_lost, 0, CASES);
+    suite_add_tcase(suite, cases);
+    return run_suite(suite);
+}

@@ -1,0 +1,200 @@
+/* Patterns, gaps, quantiles, and what saturates. */
+#include <math.h>
+#include <string.h>
+
+#include "netsim/gap.h"
+#include "netsim/histogram.h"
+#include "netsim/traffic.h"
+#include "tests/support.h"
+
+static net_pattern *pattern_or_fail(const topo *t, const char *text)
+{
+    struct sim_error err = {0};
+    net_pattern *p = NULL;
+    ck_assert_msg(net_pattern_parse(t, text, &err, &p) == SIM_OK, "%s", err.text);
+    return p;
+}
+
+static topo_chip_id destination(const char *spec, const char *pattern, topo_chip_id from)
+{
+    topo *t = topo_or_fail(spec);
+    net_pattern *p = pattern_or_fail(t, pattern);
+    struct sim_rng rng;
+    sim_rng_init(&rng, 1, from);
+    topo_chip_id to = net_pattern_draw(p, from, &rng);
+    net_pattern_destroy(p);
+    topo_destroy(t);
+    return to;
+}
+
+START_TEST(patterns_send_where_their_definitions_say)
+{
+    /* chip x + 8 y + 64 z */
+    ck_assert_uint_eq(destination("torus:8x8", "tornado", 2 + 8 * 7), 5 + 8 * 2);
+    ck_assert_uint_eq(destination("torus:4x4x4", "tornado", 3), 0 + 4 * 1 + 16 * 1);
+    ck_assert_uint_eq(destination("torus:8x8", "neighbour", 7 + 8 * 3), 0 + 8 * 4);
+    ck_assert_uint_eq(destination("torus:8x8", "neighbor", 7 + 8 * 3), 0 + 8 * 4);
+    ck_assert_uint_eq(destination("torus:8x8", "transpose", 2 + 8 * 5), 5 + 8 * 2);
+    ck_assert_uint_eq(destination("torus:4x4x4", "transpose", 6 + 8 * 5), 5 + 8 * 6);
+    ck_assert_uint_eq(destination("torus:8x8", "bitcomp", 2 + 8 * 5), 5 + 8 * 2);
+    ck_assert_uint_eq(destination("torus:3x5", "bitcomp", 0), 2 + 3 * 4);
+    ck_assert_uint_eq(destination("torus:8x8", "bitrev", 1), 32);
+    ck_assert_uint_eq(destination("torus:8x8", "hotspot:9:1", 3), 9);
+}
+END_TEST
+
+START_TEST(patterns_that_do_not_fit_say_why)
+{
+    static const struct {
+        const char *spec, *pattern, *says;
+    } cases[] = {{"torus:3x5", "transpose", "square"},   {"torus:3x5", "bitrev", "2, 4, 8"},
+                 {"torus:4x4", "hotspot:16", "0 to 15"}, {"torus:4x4", "hotspot:1:2", "share"},
+                 {"torus:4x4", "uniform:3", "nothing"},  {"torus:4x4", "chaos", "tornado"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        topo *t = topo_or_fail(cases[i].spec);
+        struct sim_error err = {0};
+        net_pattern *p;
+        ck_assert_int_eq(net_pattern_parse(t, cases[i].pattern, &err, &p), SIM_EDATA);
+        ck_assert_msg(strstr(err.text, cases[i].says) != NULL, "%s", err.text);
+        topo_destroy(t);
+    }
+}
+END_TEST
+
+START_TEST(a_matrix_is_drawn_by_weight)
+{
+    topo *t = topo_or_fail("ring:4");
+    const topo_chip_id src[] = {0, 1, 0, 2}, dst[] = {1, 2, 3, 0};
+    const uint64_t weight[] = {30, 20, 10, 0};
+    struct sim_error err = {0};
+    net_pattern *p;
+    ck_assert_int_eq(net_pattern_matrix(t, 4, src, dst, weight, &err, &p), SIM_OK);
+    ck_assert_double_eq(net_pattern_share(p, 0), 1);
+    ck_assert_double_eq(net_pattern_share(p, 1), 0.5);
+    ck_assert_double_eq(net_pattern_share(p, 2), 0);
+    ck_assert_double_eq(net_pattern_share(p, 3), 0);
+    struct sim_rng rng;
+    uint32_t ones = 0;
+    sim_rng_init(&rng, 5, 0);
+    for (int i = 0; i < 100000; i++) {
+        topo_chip_id to = net_pattern_draw(p, 0, &rng);
+        ck_assert(to == 1 || to == 3);
+        ones += to == 1;
+    }
+    ck_assert_uint_gt(ones, 74000);
+    ck_assert_uint_lt(ones, 76000);
+    net_pattern_destroy(p);
+    topo_destroy(t);
+}
+END_TEST
+
+/* Mean (1-p)/p, variance (1-p)/p^2 of a geometric number; also beyond the table. */
+START_TEST(gaps_are_geometric)
+{
+    static const double chances[] = {1, 0.9, 0.3, 0.01, 0.0003};
+    enum { DRAWS = 200000 };
+    for (size_t i = 0; i < sizeof chances / sizeof chances[0]; i++) {
+        double p = chances[i], sum = 0, squares = 0;
+        struct net_gap gap;
+        struct sim_rng rng;
+        net_gap_init(&gap, p);
+        sim_rng_init(&rng, 3, i);
+        for (int k = 0; k < DRAWS; k++) {
+            double g = (double)net_gap_draw(&gap, &rng);
+            sum += g;
+            squares += g * g;
+        }
+        double mean = sum / DRAWS, variance = squares / DRAWS - mean * mean;
+        ck_assert_double_le(fabs(mean - (1 - p) / p), 5 * sqrt((1 - p) / DRAWS) / p);
+        ck_assert_double_le(fabs(variance - (1 - p) / p / p), 0.05 * (1 - p) / p / p);
+    }
+}
+END_TEST
+
+START_TEST(quantiles_are_within_a_bucket)
+{
+    net_histogram *h = net_histogram_create();
+    ck_assert_uint_eq(net_histogram_quantile(h, 0.5), 0);
+    for (uint64_t v = 1; v <= 100000; v++)
+        net_histogram_add(h, v * 1000);
+    ck_assert_double_eq(net_histogram_mean(h), 50000500);
+    ck_assert_uint_eq(net_histogram_max(h), 100000000);
+    ck_assert_uint_eq(net_histogram_quantile(h, 1), 100000000);
+    double median = (double)net_histogram_quantile(h, 0.5);
+    ck_assert_double_ge(median, 50000000);
+    ck_assert_double_le(median, 50000000 * (1 + 1.0 / 512));
+    net_histogram_destroy(h);
+    h = net_histogram_create();
+    for (uint64_t v = 0; v < 1000; v++) /* exact */
+        net_histogram_add(h, v);
+    ck_assert_uint_eq(net_histogram_quantile(h, 0.99), 989);
+    net_histogram_add(h, UINT64_MAX);
+    net_histogram_add(h, UINT64_MAX);
+    ck_assert_uint_eq(net_histogram_max(h), UINT64_MAX);
+    net_histogram_destroy(h);
+}
+END_TEST
+
+static struct net_traffic_result traffic_or_fail(const char *spec, const char *router,
+                                                 const char *pattern, double load)
+{
+    topo *t = topo_or_fail(spec);
+    net_pattern *p = pattern_or_fail(t, pattern);
+    const struct net_traffic traffic = {.router = net_router_find(router),
+                                        .pattern = p,
+                                        .load = load,
+                                        .seed = 1,
+                                        .warmup = 2000,
+                                        .measure = 2000,
+                                        .drain = 10000};
+    struct net_traffic_result r;
+    struct sim_error err = {0};
+    ck_assert_msg(net_traffic_run(t, &traffic, &err, &r) == SIM_OK, "%s", err.text);
+    net_pattern_destroy(p);
+    topo_destroy(t);
+    return r;
+}
+
+START_TEST(what_cannot_be_carried_is_saturated_and_the_rest_is_not)
+{
+    /* uniform traffic loads a link of a 10x10 torus 10/8 as much as a chip sends: at most 0.8 */
+    ck_assert(traffic_or_fail("torus:10x10", "tpu", "uniform", 0.9).is_saturated);
+    struct net_traffic_result r = traffic_or_fail("torus:10x10", "tpu", "uniform", 0.2);
+    ck_assert(!r.is_saturated);
+    ck_assert_double_le(fabs(r.accepted - 0.2), 0.006);
+    /* every chip sends a fifth to chip 0 */
+    r = traffic_or_fail("torus:4x4", "tpu", "hotspot", 0.6);
+    ck_assert(r.is_saturated);
+    ck_assert_double_gt(r.busiest_ejection, 0.95);
+    ck_assert(!traffic_or_fail("torus:4x4", "tpu", "hotspot", 0.1).is_saturated);
+}
+END_TEST
+
+/* Every packet of a permutation of one distance takes the same, while they never meet. */
+START_TEST(zero_load_latency_is_the_hand_formula)
+{
+    struct net_traffic_result r = traffic_or_fail("torus:8x8", "booksim-a", "neighbour", 0.01);
+    ck_assert_double_eq_tol(r.mean_ps / r.cycle_ps, 2 + 3 * (2 + 1), 1e-9);
+    ck_assert_double_eq_tol(r.max_ps, r.mean_ps, 1e-6);
+    r = traffic_or_fail("torus:4x4x4", "booksim-p", "neighbour", 0.001);
+    ck_assert_double_eq_tol(r.p50_ps / r.cycle_ps, 2 + 3 * (3 + 1) + 7, 0.05);
+    r = traffic_or_fail("torus:8x8,link=90GB/s,latency=1us", "tpu", "neighbour", 0.001);
+    ck_assert_double_le(fabs(r.p50_ps - (2e6 + 4096 * 100 / 9.0)), 4e3); /* a bucket: 1/512 */
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("net_traffic");
+    TCase *cases = tcase_create("cases");
+    tcase_set_timeout(cases, 120);
+    tcase_add_test(cases, patterns_send_where_their_definitions_say);
+    tcase_add_test(cases, patterns_that_do_not_fit_say_why);
+    tcase_add_test(cases, a_matrix_is_drawn_by_weight);
+    tcase_add_test(cases, gaps_are_geometric);
+    tcase_add_test(cases, quantiles_are_within_a_bucket);
+    tcase_add_test(cases, what_cannot_be_carried_is_saturated_and_the_rest_is_not);
+    tcase_add_test(cases, zero_load_latency_is_the_hand_formula);
+    suite_add_tcase(suite, cases);
+    return run_suite(suite);
+}
