@@ -28,6 +28,8 @@ static const struct cli_option options[] = {
     {"warmup", "CYCLES", "before anything is counted (default: 3000)"},
     {"measure", "CYCLES", "in which load and latency are measured (default: 4000)"},
     {"drain", "CYCLES", "at most, until what was measured has arrived\n(default: 20000)"},
+    {"limit", "on|off",
+     "try what a saturated point lacks: with twice the channels,\ntwice the buffers (default: on)"},
     {"past", "N", "points after the first saturated one (default: all)"},
     {"format", "FORMAT", "text, csv or json (default: text)"},
     {"stats", "FILE", "write how the simulator itself did, as JSON"},
@@ -43,6 +45,7 @@ enum {
     OPT_WARMUP,
     OPT_MEASURE,
     OPT_DRAIN,
+    OPT_LIMIT,
     OPT_PAST,
     OPT_FORMAT,
     OPT_STATS,
@@ -73,8 +76,10 @@ struct request {
     uint32_t loads;
     uint64_t seed, past;
     uint64_t phase[3]; /* warm-up, measurement, drain */
+    int limit;         /* 0: on, 1: off */
     enum cli_format format;
 };
+static const char *const on_off[] = {"on", "off", NULL};
 
 /* ---- arguments ---- */
 
@@ -108,6 +113,8 @@ static enum sim_status take(void *request, int option, const char *value, struct
     case OPT_DRAIN:
         return take_count(options[option].name, value, option == OPT_MEASURE, CYCLES_MAX,
                           &q->phase[option - OPT_WARMUP], err);
+    case OPT_LIMIT:
+        return cli_choice("--limit", value, on_off, err, &q->limit);
     case OPT_PAST:
         return take_count("past", value, 0, UINT32_MAX, &q->past, err);
     case OPT_FORMAT:
@@ -268,10 +275,9 @@ static void note_saturation(cli_report *report, double carried, double load, dou
     if (load == 0)
         cli_note(report, "no load asked for saturates it");
     else
-        cli_note(report,
-                 "saturates between %.4g and %.4g of the link rate, where %.4g arrive; limited by "
-                 "%s",
-                 carried, load, accepted, limit);
+        cli_note(report, "saturates between %.4g and %.4g of the link rate, where %.4g arrive%s%s",
+                 carried, load, accepted, limit != NULL ? "; limited by " : "",
+                 limit != NULL ? limit : "");
 }
 
 static enum sim_status run_loads(struct sweep *s, cli_report *report, struct sim_error *err)
@@ -288,7 +294,7 @@ static enum sim_status run_loads(struct sweep *s, cli_report *report, struct sim
         if (point.is_saturated && saturated == 0) {
             saturated = load;
             accepted = point.accepted;
-            status = find_limit(s, load, &point, err);
+            if (s->q->limit == 0) status = find_limit(s, load, &point, err);
         }
         if (!point.is_saturated && saturated == 0) carried = load;
         if (saturated > 0) past++;
