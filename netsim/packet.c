@@ -57,15 +57,12 @@ static uint8_t rate_index(net_packet_engine *e, double rate)
     return (uint8_t)e->rates++;
 }
 
-static uint16_t latency_index(net_packet_engine *e, struct latency latency)
+static void note_latency(net_packet_engine *e, struct latency latency)
 {
     for (uint32_t i = 0; i < e->latencies; i++)
-        if (e->latency[i].hop == latency.hop && e->latency[i].credit == latency.credit)
-            return (uint16_t)i;
-    assert(e->latencies <= UINT16_MAX);
+        if (e->latency[i].hop == latency.hop && e->latency[i].credit == latency.credit) return;
     e->latency = sim_realloc(e->latency, e->latencies + 1, sizeof *e->latency, "link latencies");
-    e->latency[e->latencies] = latency;
-    return (uint16_t)e->latencies++;
+    e->latency[e->latencies++] = latency;
 }
 
 /* A router's latency in its own unit. */
@@ -95,14 +92,14 @@ static void choose_times(net_packet_engine *e)
     for (topo_link_id l = 0; l < topo_links(e->topology); l++) {
         rate_index(e, topo_link_rate(e->topology, l));
         struct latency latency = link_latency(e, l);
-        latency_index(e, latency);
+        note_latency(e, latency);
         if (latency.hop < e->lookahead) e->lookahead = latency.hop;
         if (latency.credit < e->lookahead) e->lookahead = latency.credit;
     }
     if (e->router.is_injection_buffered) {
         struct latency in = {router_ticks(e, e->router.injection),
                              router_ticks(e, e->router.credit)};
-        latency_index(e, in);
+        note_latency(e, in);
         if (in.hop < e->lookahead) e->lookahead = in.hop;
         if (in.credit < e->lookahead) e->lookahead = in.credit;
     }
@@ -111,7 +108,7 @@ static void choose_times(net_packet_engine *e)
     e->flit = SIM_NEW(net_ticks, e->rates);
     for (uint32_t r = 0; r < e->rates; r++)
         e->flit[r] = (net_ticks)llrint(e->router.flit_bytes * e->ticks_per_byte[r]);
-    e->size_ticks = SIM_NEW(net_ticks, (size_t)(SIZES_MAX + 1) * e->rates);
+    e->span = SIM_NEW(struct span, (size_t)(SIZES_MAX + 1) * e->rates);
     e->round = e->cycle;
 }
 
@@ -161,6 +158,8 @@ static enum sim_status choose_channels(net_packet_engine *e, struct sim_error *e
     if (e->router.buffer_flits == 0) e->router.buffer_flits = default_depth(e) * flits;
     e->depth = e->router.buffer_flits / flits;
     e->slack = e->router.buffer_flits % flits;
+    while (e->stride < e->depth)
+        e->stride = UINT32_C(1) << ++e->shift;
     e->bubble = e->router.bubble < e->depth ? e->router.bubble : e->depth - 1;
     return SIM_OK;
 }
@@ -204,6 +203,14 @@ static struct node node_of(const net_packet_engine *e, const struct degrees *d, 
     return n;
 }
 
+/* To the first slots of the rings behind an output. */
+static void point_tails(const net_packet_engine *e, struct view *v, uint32_t output)
+{
+    v->output[output].is_ejection = false;
+    for (uint32_t vc = 0; vc < e->vcs; vc++)
+        v->tail[output * e->vcs + vc] = (v->output[output].ring + vc) << e->shift;
+}
+
 static void init_node(net_packet_engine *e, uint32_t id, const struct node *n)
 {
     struct view v;
@@ -213,14 +220,17 @@ static void init_node(net_packet_engine *e, uint32_t id, const struct node *n)
         v.queue[q].vc = VC_NONE;
         v.queue[q].input = (uint16_t)(q < n->rings ? q / e->vcs : n->rings / e->vcs + q - n->rings);
         v.axis[v.queue[q].input] = AXIS_NONE;
+        if (q < n->rings) v.queue[q].head = (n->first_ring + q) << e->shift;
         if (q < n->rings) v.idle[q / 64] |= UINT64_C(1) << q % 64;
     }
     for (uint32_t o = 0; o < n->outputs; o++)
-        v.output[o] = (struct output){.nx = NET_TICKS_NEVER, .ring = NONE32, .node = id};
+        v.output[o] =
+            (struct output){.nx = NET_TICKS_NEVER, .ring = NONE32, .node = id, .is_ejection = true};
     if (n->injection != NONE16) {
         struct output *in = &v.output[n->injection];
         in->ring = n->first_ring + n->rings - e->vcs;
-        in->hop = (uint16_t)(e->latencies - 1);
+        in->hop = router_ticks(e, e->router.injection);
+        point_tails(e, &v, n->injection);
     }
     for (uint32_t i = 0; v.owner != NULL && i < n->outputs * e->vcs; i++)
         v.owner[i] = NONE16;
@@ -244,14 +254,16 @@ static void connect(net_packet_engine *e, topo_link_id link, uint32_t output, ui
     o->node = to;
     o->ring = target->first_ring + rings_used[to];
     o->rate = rate_index(e, topo_link_rate(t, link));
-    o->hop = latency_index(e, link_latency(e, link));
+    struct latency latency = link_latency(e, link);
+    o->hop = latency.hop;
+    point_tails(e, &v, output);
     o->is_wrap = topo_has_ports(t) && closes_axis(t, from, output);
     e->output_of_link[link] = output;
     for (uint32_t i = 0; i < e->vcs; i++) {
         uint32_t ring = o->ring + i;
         e->upstream[ring] = from;
         if (e->ring_rate != NULL) e->ring_rate[ring] = o->rate;
-        if (e->ring_latency != NULL) e->ring_latency[ring] = o->hop;
+        if (e->ring_credit != NULL) e->ring_credit[ring] = latency.credit;
     }
     if (topo_has_ports(t)) {
         net_packet_layout(e, (char *)target, target, e->words, &v);
@@ -278,7 +290,8 @@ static void connect_all(net_packet_engine *e)
             for (uint32_t i = 0; i < e->vcs; i++) {
                 uint32_t ring = node->first_ring + node->rings - e->vcs + i;
                 e->upstream[ring] = n;
-                if (e->ring_latency != NULL) e->ring_latency[ring] = (uint16_t)(e->latencies - 1);
+                if (e->ring_credit != NULL)
+                    e->ring_credit[ring] = router_ticks(e, e->router.credit);
             }
         }
     }
@@ -289,10 +302,11 @@ static void connect_all(net_packet_engine *e)
 static enum sim_status check_size(const net_packet_engine *e, uint64_t rings, uint64_t most_queues,
                                   struct sim_error *err)
 {
-    if (rings >= NONE32 || most_queues >= NONE16)
+    if (rings << e->shift >= NONE32 || most_queues >= NONE16)
         return sim_error_set(err, SIM_EDATA,
                              "%s has too many links for the packet engine with %u virtual "
-                             "channels: a node may have 65,534 buffers, all together 4,294,967,294",
+                             "channels: a node may have 65,534 buffers, all together room for "
+                             "4,294,967,294 packets",
                              topo_spec(e->topology), e->vcs);
     return SIM_OK;
 }
@@ -327,9 +341,10 @@ static enum sim_status build(net_packet_engine *e, struct sim_error *err)
         e->wake = SIM_NEW(net_ticks, e->nodes);
         e->upstream = SIM_NEW(uint32_t, e->rings);
         e->output_of_link = SIM_NEW(uint32_t, topo_links(t));
-        e->slot = SIM_NEW(struct slot, (size_t)e->rings * e->depth);
+        e->slot = SIM_NEW(struct slot, (size_t)e->rings << e->shift);
         if (e->rates > 1) e->ring_rate = SIM_NEW(uint8_t, e->rings);
-        if (e->latencies > 1) e->ring_latency = SIM_NEW(uint16_t, e->rings);
+        if (e->latencies > 1) e->ring_credit = SIM_NEW(net_ticks, e->rings);
+        e->credit = e->latencies > 0 ? e->latency[0].credit : 0;
         uint32_t ring = 0;
         for (uint32_t i = 0; i < e->nodes; i++) {
             struct node n = node_of(e, &d, i);
@@ -359,6 +374,7 @@ enum sim_status net_packet_create(const topo *t, const struct net_router *router
     net_packet_engine *e = SIM_NEW(net_packet_engine, 1);
     e->topology = t;
     e->router = *router;
+    e->stride = 1;
     e->client = *client;
     e->is_early = router->binding == NET_VC_EARLY;
     e->is_packed = can_pack(t);
@@ -390,13 +406,13 @@ void net_packet_destroy(net_packet_engine *e)
     sim_free(e->ticks_per_byte);
     sim_free(e->flit);
     sim_free(e->latency);
-    sim_free(e->size_ticks);
+    sim_free(e->span);
     sim_free(e->block);
     sim_free(e->block_begin);
     sim_free(e->wake);
     sim_free(e->upstream);
     sim_free(e->ring_rate);
-    sim_free(e->ring_latency);
+    sim_free(e->ring_credit);
     sim_free(e->slot);
     sim_free(e->output_of_link);
     sim_free(e->step);
@@ -455,7 +471,8 @@ uint32_t net_packet_size(net_packet_engine *e, double bytes)
     for (uint32_t r = 0; r < e->rates; r++) {
         net_ticks ticks = (net_ticks)llrint(bytes * e->ticks_per_byte[r]);
         if (ticks == 0) ticks = 1;
-        e->size_ticks[e->sizes * e->rates + r] = ticks;
+        net_ticks last = e->flit[r] * (1 + e->slack);
+        e->span[e->sizes * e->rates + r] = (struct span){ticks, ticks > last ? ticks - last : 0};
         if (ticks < e->round) e->round = ticks;
     }
     return e->sizes++;
@@ -463,7 +480,7 @@ uint32_t net_packet_size(net_packet_engine *e, double bytes)
 
 net_ticks net_packet_size_ticks(const net_packet_engine *e, uint32_t size)
 {
-    return e->size_ticks[size * e->rates];
+    return e->span[size * e->rates].whole;
 }
 
 /* ---- the client's side of a node ---- */
@@ -531,10 +548,10 @@ ALWAYS_INLINE void prefetch_slots(const net_packet_engine *e, uint32_t id)
     struct view v;
     net_packet_layout(e, (char *)n, n, e->words, &v);
     for (uint32_t q = 0; q < n->rings; q++)
-        __builtin_prefetch(ring_of(e, n->first_ring + q) + v.queue[q].head, 1);
+        __builtin_prefetch(e->slot + v.queue[q].head, 1);
     for (uint32_t o = 0; o < n->outputs; o++)
-        for (uint32_t vc = 0; v.output[o].ring != NONE32 && vc < e->vcs; vc++)
-            __builtin_prefetch(ring_of(e, v.output[o].ring + vc) + v.tail[o * e->vcs + vc], 1);
+        for (uint32_t vc = 0; !v.output[o].is_ejection && vc < e->vcs; vc++)
+            __builtin_prefetch(e->slot + v.tail[o * e->vcs + vc], 1);
 }
 
 ALWAYS_INLINE void prefetch_ahead(const net_packet_engine *e, uint32_t node, net_ticks end)
@@ -570,7 +587,7 @@ void net_packet_counts(const net_packet_engine *e, struct net_packet_counts *out
 uint64_t net_packet_in_flight(const net_packet_engine *e)
 {
     uint64_t count = 0;
-    for (size_t i = 0; i < (size_t)e->rings * e->depth; i++)
+    for (size_t i = 0; i < (size_t)e->rings << e->shift; i++)
         count += e->slot[i].time >= OCCUPIED;
     return count;
 }

@@ -15,7 +15,7 @@
 /* Injection and ejection are bound late. */
 ALWAYS_INLINE bool is_bound_early(const struct visit *w, uint32_t o)
 {
-    return w->v.output[o].ring != NONE32 && o != w->v.node->injection;
+    return !w->v.output[o].is_ejection && o != w->v.node->injection;
 }
 
 /* From when on the channel can be given to a head; NEVER while it belongs to one. */
@@ -25,7 +25,7 @@ ALWAYS_INLINE net_ticks free_from(const struct visit *w, uint32_t o, uint32_t vc
     if (is_bound_early(w, o) && w->v.owner[channel] != NONE16) return NET_TICKS_NEVER;
     net_ticks free = is_bound_early(w, o) ? w->v.available[channel] : 0;
     if (is_bound_early(w, o) && !w->e->router.is_credit_first) return free;
-    net_ticks room = tail_of(w, o, vc)->time;
+    net_ticks room = tail_of(w, o, vc, 0)->time;
     if (room >= OCCUPIED) {
         *is_blocked = true;
         return NET_TICKS_NEVER;
@@ -38,7 +38,7 @@ ALWAYS_INLINE net_ticks class_free_from(const struct visit *w, uint32_t o, uint3
 {
     struct class_range range = w->e->range[class & ~ENTERS];
     net_ticks best = NET_TICKS_NEVER;
-    if (w->v.output[o].ring == NONE32) return 0;
+    if (w->v.output[o].is_ejection) return 0;
     for (uint32_t vc = range.first; vc < (uint32_t)range.first + range.count; vc++) {
         net_ticks free = free_from(w, o, vc, is_blocked);
         if (free < best) best = free;
@@ -50,7 +50,7 @@ ALWAYS_INLINE net_ticks class_free_from(const struct visit *w, uint32_t o, uint3
 ALWAYS_INLINE net_ticks go_from(const struct visit *w, uint32_t o, const struct queue *q,
                                 bool *is_blocked)
 {
-    net_ticks room = tail_of(w, o, q->vc)->time;
+    net_ticks room = tail_of(w, o, q->vc, 0)->time;
     if (room < OCCUPIED) return later_of(q->ready, room);
     *is_blocked = true;
     return NET_TICKS_NEVER;
@@ -71,7 +71,7 @@ ALWAYS_INLINE void plan_early(struct visit *w, uint32_t o)
                 from = later_of(go_from(w, o, q, &is_blocked), out->free);
             } else {
                 from = later_of(q->ready, class_free_from(w, o, q->class, &is_blocked));
-                from = later_of(from, is_early ? out->alloc : out->free);
+                from = later_of(from, is_early ? w->v.alloc[o] : out->free);
             }
             if (from < best) best = from;
         }
@@ -125,7 +125,7 @@ static void allocate(struct visit *w, uint32_t o, uint64_t *askers, uint64_t *fr
         w->v.owner[base + taken] = (uint16_t)q;
         fresh[q / 64] |= UINT64_C(1) << q % 64;
     }
-    if (was_asked) out->alloc = out->nx + e->cycle;
+    if (was_asked) w->v.alloc[o] = out->nx + e->cycle;
 }
 
 /* The bound head that takes the link now, if any; `fresh` ones after all others. */
@@ -163,7 +163,7 @@ static void grant_port(struct visit *w, uint32_t o)
         FOR_EACH_BIT(w->v.requests[(size_t)o * w->words + word], i)
         if (w->v.queue[64 * word + i].ready <= out->nx) ready[word] |= UINT64_C(1) << i;
     }
-    for (uint32_t vc = 0; vc < w->e->vcs && out->ring != NONE32; vc++)
+    for (uint32_t vc = 0; vc < w->e->vcs && !out->is_ejection; vc++)
         if (free_from(w, o, vc, &unused) <= out->nx) free |= UINT64_C(1) << vc;
     if (free != 0) out->vc = (uint8_t)next_round(&free, 1, out->vc);
     move(w, o, next_round(ready, w->words, out->last), out->vc);

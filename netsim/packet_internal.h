@@ -54,7 +54,8 @@ struct slot {
 /* A head waits for `output` from `ready` on; where none is known, the earliest time of the next. */
 struct queue {
     net_ticks ready;
-    uint16_t head;  /* slot of its ring; of an injection queue 1 with a packet, else 0 */
+    uint32_t head;  /* slot; of an injection queue 1 with a packet, else 0 */
+    uint32_t route; /* of the head, behind the link it waits for */
     uint16_t input; /* the link it belongs to, or the port behind all links */
     uint16_t output;
     uint8_t class; /* with ENTERS: leaves a bubble */
@@ -65,18 +66,18 @@ struct queue {
 #define AXIS_NONE UINT8_MAX
 
 struct output {
-    net_ticks free;  /* the link is idle from then on */
-    net_ticks nx;    /* the next grant, as far as is known */
-    net_ticks alloc; /* early binding: no allocation before */
-    net_ticks busy;  /* in all */
-    uint32_t ring;   /* first of the rings behind it; NONE32: ejection */
-    uint32_t node;   /* whose they are */
-    uint16_t last;   /* queue granted last, for round robin */
-    uint16_t hop;    /* index into latencies */
-    uint8_t rate;    /* index into rates */
-    uint8_t vc;      /* picked last, for round robin */
-    bool is_wrap;    /* closes an axis */
-    bool is_blocked; /* `nx` does not know of a credit still to come */
+    net_ticks free;   /* the link is idle from then on */
+    net_ticks nx;     /* the next grant, as far as is known */
+    net_ticks busy;   /* in all */
+    net_ticks hop;    /* until the head arrives behind it */
+    uint32_t ring;    /* first of the rings behind it; NONE32: ejection */
+    uint32_t node;    /* whose they are */
+    uint16_t last;    /* queue granted last, for round robin */
+    uint8_t rate;     /* index into rates */
+    uint8_t vc;       /* picked last, for round robin */
+    bool is_ejection; /* no rings behind it */
+    bool is_wrap;     /* closes an axis */
+    bool is_blocked;  /* `nx` does not know of a credit still to come */
 };
 
 struct node {
@@ -96,6 +97,12 @@ struct latency {
     net_ticks hop, credit;
 };
 
+/* Of a packet on a link: until the link is idle, and until its last flits leave, whose room is not
+ * needed for another packet to start. */
+struct span {
+    net_ticks whole, room;
+};
+
 /* Rings of class c: virtual channels [first, first + count). */
 struct class_range {
     uint16_t first, count;
@@ -108,8 +115,9 @@ struct net_packet_engine {
     net_ticks ticks_per_ps, cycle, lookahead, window, now;
     net_ticks round;       /* no grant of a packet now in the network takes less than this */
     uint32_t nodes, words; /* words: of 64 queues in a mask */
-    uint32_t vcs, depth, bubble,
-        slack; /* slots of a ring; flits of a buffer that make no whole packet */
+    uint32_t vcs, depth, bubble, slack; /* depth: slots of a ring; slack: flits of a buffer that
+                                           make no whole packet */
+    uint32_t stride, shift;             /* of rings in `slot`: a power of two */
     net_ticks ejection;
     bool is_early, is_packed, is_uniform;
     uint32_t classes;
@@ -121,15 +129,16 @@ struct net_packet_engine {
     struct latency *latency;
     double size_bytes[SIZES_MAX];
     uint32_t sizes;
-    net_ticks *size_ticks; /* [SIZES_MAX x rates] */
+    struct span *span; /* [SIZES_MAX + 1 x rates] */
 
     char *block;            /* of all nodes */
     size_t *block_begin;    /* [nodes] */
     net_ticks *wake;        /* [nodes] nothing to do before */
     uint32_t *upstream;     /* [rings] node that writes */
     uint8_t *ring_rate;     /* [rings] of the link; NULL: all alike */
-    uint16_t *ring_latency; /* [rings] of its credits; NULL: all alike */
-    struct slot *slot;      /* [rings x depth] */
+    net_ticks *ring_credit; /* [rings]; NULL: all `credit` */
+    net_ticks credit;
+    struct slot *slot; /* [rings x stride], the first `depth` of each in use */
     uint32_t rings;
     uint32_t *output_of_link; /* [links] of its from node */
 
@@ -149,7 +158,7 @@ struct view {
     uint64_t *candidates; /* [outputs x words] those that can go at its nx */
     uint64_t *idle;       /* [words] queues without a known head */
     uint64_t *dirty;      /* [words] outputs whose nx is to be found anew */
-    uint16_t *tail;       /* [outputs x vcs] slot of the ring where the next packet goes */
+    uint32_t *tail;       /* [outputs x vcs] slot where the next packet goes */
     head *injection;      /* [ports] */
     uint8_t *axis;        /* [inputs] along which it comes; AXIS_NONE: a port, or no torus */
     uint8_t *last_vc;     /* [inputs] granted last, for round robin */
@@ -159,6 +168,7 @@ struct view {
     uint8_t *accept_pointer; /* [queues x outputs] */
     uint64_t *fresh;         /* [words] scratch */
     net_ticks *available;    /* [outputs x vcs] */
+    net_ticks *alloc;        /* [outputs] no allocation before */
 };
 
 static inline size_t align8(size_t bytes)
@@ -186,17 +196,19 @@ static inline size_t net_packet_layout(const net_packet_engine *e, char *block,
     at += n->queues * sizeof(struct queue);
     v->injection = (head *)(void *)(block + at);
     at += n->ports * sizeof(head);
-    v->tail = (uint16_t *)(void *)(block + at);
-    at += align8(channels * sizeof(uint16_t));
+    v->tail = (uint32_t *)(void *)(block + at);
+    at += align8(channels * sizeof(uint32_t));
     v->axis = (uint8_t *)(block + at);
     v->last_vc = v->axis + n->rings / e->vcs + n->ports;
     at += align8(2 * (size_t)(n->rings / e->vcs + n->ports));
     v->owner = v->grant_pointer = NULL;
     v->accept_pointer = NULL;
-    v->available = v->fresh = NULL;
+    v->available = v->alloc = v->fresh = NULL;
     if (!e->is_early) return at;
     v->available = (net_ticks *)(void *)(block + at);
     at += channels * sizeof(net_ticks);
+    v->alloc = (net_ticks *)(void *)(block + at);
+    at += n->outputs * sizeof(net_ticks);
     v->owner = (uint16_t *)(void *)(block + at);
     at += align8(channels * sizeof(uint16_t));
     v->grant_pointer = (uint16_t *)(void *)(block + at);
@@ -217,10 +229,10 @@ static inline struct node *net_packet_node(const net_packet_engine *e, uint32_t 
 void net_packet_visit_late(net_packet_engine *e, uint32_t node, net_ticks end);
 void net_packet_visit_early(net_packet_engine *e, uint32_t node, net_ticks end);
 
-/* Ticks a packet of this tag takes on a link of the rate. */
-static inline net_ticks net_packet_ticks(const net_packet_engine *e, uint32_t tag, uint32_t rate)
+/* What a packet of this tag takes on a link of the rate. */
+static inline struct span net_packet_span(const net_packet_engine *e, uint32_t tag, uint32_t rate)
 {
-    return e->size_ticks[(tag >> TAG_SIZE_BIT) * e->rates + rate];
+    return e->span[(tag >> TAG_SIZE_BIT) * e->rates + rate];
 }
 
 /* Where a packet goes next, and the route behind that step. */

@@ -14,9 +14,9 @@ ALWAYS_INLINE net_ticks room_from(const struct visit *w, uint32_t o, uint32_t cl
     struct class_range range = e->range[class & ~ENTERS];
     uint32_t bubble = class & ENTERS ? e->bubble : 0;
     net_ticks room = NET_TICKS_NEVER;
-    if (w->v.output[o].ring == NONE32) return 0;
+    if (w->v.output[o].is_ejection) return 0;
     for (uint32_t vc = range.first; vc < (uint32_t)range.first + range.count; vc++) {
-        net_ticks free = slot_behind(w, o, vc, bubble)->time;
+        net_ticks free = tail_of(w, o, vc, bubble)->time;
         if (free >= OCCUPIED)
             *is_blocked = true;
         else if (free < room)
@@ -60,10 +60,10 @@ ALWAYS_INLINE uint32_t pick_channel(const struct visit *w, uint32_t o, uint32_t 
     struct output *out = &w->v.output[o];
     struct class_range range = w->e->range[class & ~ENTERS];
     uint32_t bubble = class & ENTERS ? w->e->bubble : 0;
-    if (range.count == 1 || out->ring == NONE32) return range.first;
+    if (range.count == 1 || out->is_ejection) return range.first;
     uint64_t free = 0;
     for (uint32_t vc = range.first; vc < (uint32_t)range.first + range.count; vc++)
-        if (slot_behind(w, o, vc, bubble)->time <= out->nx) free |= UINT64_C(1) << vc;
+        if (tail_of(w, o, vc, bubble)->time <= out->nx) free |= UINT64_C(1) << vc;
     out->vc = (uint8_t)next_round(&free, 1, out->vc);
     return out->vc;
 }

@@ -23,6 +23,7 @@ struct visit {
     uint32_t node, words;
     net_ticks end;
     net_ticks later; /* heads that arrive after the window */
+    uint64_t hops;
 };
 
 ALWAYS_INLINE net_ticks later_of(net_ticks a, net_ticks b)
@@ -30,14 +31,16 @@ ALWAYS_INLINE net_ticks later_of(net_ticks a, net_ticks b)
     return a > b ? a : b;
 }
 
-ALWAYS_INLINE struct slot *ring_of(const net_packet_engine *e, uint32_t ring)
+/* The slot so many (up to a ring's depth) after another of its ring, or before it. */
+ALWAYS_INLINE uint32_t slots_on(const net_packet_engine *e, uint32_t slot, uint32_t count)
 {
-    return e->slot + (size_t)ring * e->depth;
+    uint32_t at = (slot & (e->stride - 1)) + count;
+    return slot + count - (at >= e->depth ? e->depth : 0);
 }
 
-ALWAYS_INLINE uint32_t after(const net_packet_engine *e, uint32_t at)
+ALWAYS_INLINE uint32_t slots_back(const net_packet_engine *e, uint32_t slot, uint32_t count)
 {
-    return at + 1 == e->depth ? 0 : at + 1;
+    return slot - count + ((slot & (e->stride - 1)) < count ? e->depth : 0);
 }
 
 ALWAYS_INLINE void wake(net_packet_engine *e, uint32_t node, net_ticks when)
@@ -45,31 +48,25 @@ ALWAYS_INLINE void wake(net_packet_engine *e, uint32_t node, net_ticks when)
     if (when < e->wake[node]) e->wake[node] = when;
 }
 
-/* The slot behind an output's channel where the next packet goes. */
-ALWAYS_INLINE struct slot *tail_of(const struct visit *w, uint32_t o, uint32_t vc)
+/* Where the next packet goes behind an output's channel, or `ahead` slots on: free when so many
+ * before it are. */
+ALWAYS_INLINE const struct slot *tail_of(const struct visit *w, uint32_t o, uint32_t vc,
+                                         uint32_t ahead)
 {
-    const struct output *out = &w->v.output[o];
-    return ring_of(w->e, out->ring + vc) + w->v.tail[o * w->e->vcs + vc];
-}
-
-/* The same, `ahead` slots on: free when so many before it are. */
-ALWAYS_INLINE struct slot *slot_behind(const struct visit *w, uint32_t o, uint32_t vc,
-                                       uint32_t ahead)
-{
-    uint32_t at = w->v.tail[o * w->e->vcs + vc] + ahead;
-    if (at >= w->e->depth) at -= w->e->depth;
-    return ring_of(w->e, w->v.output[o].ring + vc) + at;
+    const net_packet_engine *e = w->e;
+    return e->slot + slots_on(e, w->v.tail[o * e->vcs + vc], ahead);
 }
 
 /* Queue q's head wants an output. */
 ALWAYS_INLINE void request(struct view *v, uint32_t words, uint32_t q, uint32_t output,
-                           uint32_t class)
+                           uint32_t class, uint32_t route)
 {
-    uint32_t axis = v->axis[v->queue[q].input];
-    bool stays = axis == output / 2 || output >= v->node->links;
-    v->queue[q].output = (uint16_t)output;
-    v->queue[q].class = (uint8_t)(class | (stays ? 0 : ENTERS));
-    v->queue[q].vc = VC_NONE;
+    struct queue *queue = &v->queue[q];
+    bool stays = v->axis[queue->input] == output / 2 || output >= v->node->links;
+    queue->output = (uint16_t)output;
+    queue->class = (uint8_t)(class | (stays ? 0 : ENTERS));
+    queue->vc = VC_NONE;
+    queue->route = route;
     v->idle[q / 64] &= ~(UINT64_C(1) << q % 64);
     v->requests[output * words + q / 64] |= UINT64_C(1) << q % 64;
     v->dirty[output / 64] |= UINT64_C(1) << output % 64;
@@ -87,41 +84,37 @@ ALWAYS_INLINE void put_head(const net_packet_engine *e, struct view *v, uint32_t
     v->injection[port] = (head){0, packet->route | (packet->is_last ? ROUTE_LAST : 0),
                                 packet->message | packet->size << TAG_SIZE_BIT};
     if (n->injection != NONE16) {
-        request(v, words, q, n->injection, NET_ROUTER_VCS_MAX);
+        request(v, words, q, n->injection, NET_ROUTER_VCS_MAX, v->injection[port].route);
         return;
     }
-    struct step step = net_packet_step(e, v, packet->route);
+    struct step step = net_packet_step(e, v, v->injection[port].route);
     if (step.output == NONE32) {
         assert(n->ejection != NONE16); /* else the client keeps such messages to itself */
-        step = (struct step){n->ejection, NET_ROUTER_VCS_MAX, 0};
+        step = (struct step){n->ejection, NET_ROUTER_VCS_MAX, step.route};
     }
-    request(v, words, q, step.output, step.class);
+    request(v, words, q, step.output, step.class, step.route);
 }
 
-/* A packet goes on from the head of queue q at `when`, `ticks` long at `rate`: its slot is free for
- * another once enough of it has left and the news is upstream. */
-ALWAYS_INLINE void leave_ring(struct visit *w, uint32_t q, net_ticks when, net_ticks ticks,
-                              uint32_t rate)
+/* A packet goes on from the head of queue q at `when`: its slot is free for another once enough of
+ * it has left and the news is upstream. */
+ALWAYS_INLINE void leave_ring(struct visit *w, uint32_t q, net_ticks when, net_ticks room)
 {
     net_packet_engine *e = w->e;
     uint32_t ring = w->v.node->first_ring + q, at = w->v.queue[q].head;
-    struct slot *slots = ring_of(e, ring);
-    uint32_t full = at + e->depth - 1 - e->bubble; /* occupied when a sender may have to wait */
-    bool was_full = slots[full < e->depth ? full : full - e->depth].time >= OCCUPIED;
-    net_ticks last_flits = e->flit[rate] * (1 + e->slack);
-    net_ticks credit = e->latency[e->ring_latency == NULL ? 0 : e->ring_latency[ring]].credit;
-    net_ticks free = when + (ticks > last_flits ? ticks - last_flits : 0) + credit;
-    slots[at].time = free;
-    w->v.queue[q].head = (uint16_t)after(e, at);
+    /* occupied when a sender may have to wait */
+    bool was_full = e->slot[slots_back(e, at, e->bubble + 1)].time >= OCCUPIED;
+    net_ticks free = when + room + (e->ring_credit == NULL ? e->credit : e->ring_credit[ring]);
+    e->slot[at].time = free;
+    w->v.queue[q].head = slots_on(e, at, 1);
     if (was_full) wake(e, e->upstream[ring], free);
 }
 
-ALWAYS_INLINE void deliver(struct visit *w, const struct slot *packet, net_ticks when)
+ALWAYS_INLINE void deliver(struct visit *w, uint32_t route, uint32_t tag, net_ticks when)
 {
     net_packet_engine *e = w->e;
     e->counts.delivered++;
-    e->client.deliver(e->client.context, w->node, packet->tag & (NET_PACKET_MESSAGES - 1),
-                      (packet->route & ROUTE_LAST) != 0, when + e->ejection);
+    e->client.deliver(e->client.context, w->node, tag & (NET_PACKET_MESSAGES - 1),
+                      (route & ROUTE_LAST) != 0, when + e->ejection);
 }
 
 /* Does the queue have a head in this window? Where every link ejects by itself, those that are
@@ -131,9 +124,9 @@ ALWAYS_INLINE void look(struct visit *w, uint32_t q)
     net_packet_engine *e = w->e;
     struct view *v = &w->v;
     struct queue *queue = &v->queue[q];
-    uint32_t ring = v->node->first_ring + q;
+    uint32_t in = e->ring_rate == NULL ? 0 : e->ring_rate[v->node->first_ring + q];
     for (;;) {
-        const struct slot *s = ring_of(e, ring) + queue->head;
+        const struct slot *s = e->slot + queue->head;
         if (s->time < OCCUPIED) break;
         net_ticks ready = later_of(s->time - OCCUPIED, queue->ready);
         if (ready >= w->end) {
@@ -141,25 +134,23 @@ ALWAYS_INLINE void look(struct visit *w, uint32_t q)
             break;
         }
         struct step step = net_packet_step(e, v, s->route);
-        uint32_t in = e->ring_rate == NULL ? 0 : e->ring_rate[ring];
-        if (step.output != NONE32 && e->rates > 1) { /* must not run dry on a faster link */
-            net_ticks slow = net_packet_ticks(e, s->tag, in),
-                      fast = net_packet_ticks(e, s->tag, v->output[step.output].rate);
-            if (slow > fast) ready = later_of(s->time - OCCUPIED + slow - fast, queue->ready);
-        }
         if (step.output == NONE32 && v->node->ejection == NONE16) {
-            net_ticks ticks = net_packet_ticks(e, s->tag, in);
-            struct slot packet = *s;
-            leave_ring(w, q, ready, ticks, in);
-            queue->ready = ready + ticks;
-            deliver(w, &packet, ready + ticks);
+            struct span span = net_packet_span(e, s->tag, in);
+            uint32_t route = s->route, tag = s->tag;
+            leave_ring(w, q, ready, span.room);
+            queue->ready = ready + span.whole;
+            deliver(w, route, tag, ready + span.whole);
             continue;
         }
-        queue->ready = ready;
         if (step.output == NONE32)
-            request(v, w->words, q, v->node->ejection, NET_ROUTER_VCS_MAX);
-        else
-            request(v, w->words, q, step.output, step.class);
+            step = (struct step){v->node->ejection, NET_ROUTER_VCS_MAX, s->route};
+        if (e->rates > 1) { /* must not run dry on a faster link */
+            net_ticks slow = net_packet_span(e, s->tag, in).whole,
+                      fast = net_packet_span(e, s->tag, v->output[step.output].rate).whole;
+            if (slow > fast) ready = later_of(s->time - OCCUPIED + slow - fast, queue->ready);
+        }
+        queue->ready = ready;
+        request(v, w->words, q, step.output, step.class, step.route);
         return;
     }
     v->idle[q / 64] |= UINT64_C(1) << q % 64;
@@ -185,34 +176,27 @@ ALWAYS_INLINE void move(struct visit *w, uint32_t o, uint32_t q, uint32_t vc)
     struct view *v = &w->v;
     struct output *out = &v->output[o];
     struct queue *queue = &v->queue[q];
-    bool is_ring = q < v->node->rings;
+    uint32_t rings = v->node->rings;
     net_ticks now = out->nx;
-    struct slot packet = is_ring ? ring_of(e, v->node->first_ring + q)[queue->head]
-                                 : v->injection[q - v->node->rings];
-    net_ticks ticks = net_packet_ticks(e, packet.tag, out->rate);
-    out->free = now + ticks;
-    out->busy += ticks;
+    uint32_t tag = q < rings ? e->slot[queue->head].tag : v->injection[q - rings].tag;
+    struct span span = net_packet_span(e, tag, out->rate);
+    out->free = now + span.whole;
+    out->busy += span.whole;
     out->last = (uint16_t)q;
     v->requests[o * w->words + q / 64] &= ~(UINT64_C(1) << q % 64);
     v->dirty[o / 64] |= UINT64_C(1) << o % 64;
-    if (out->ring == NONE32) {
-        deliver(w, &packet, now + ticks);
+    if (out->is_ejection) {
+        deliver(w, queue->route, tag, now + span.whole);
     } else {
-        struct slot *to = tail_of(w, o, vc);
-        uint16_t *tail = &v->tail[o * e->vcs + vc];
-        net_ticks arrival = now + e->latency[out->hop].hop;
-        if (o != v->node->injection) {
-            packet.route = net_packet_step(e, v, packet.route).route;
-            e->counts.hops++;
-        }
-        *to = (struct slot){OCCUPIED | arrival, packet.route, packet.tag};
-        *tail = (uint16_t)after(e, *tail);
-        wake(e, out->node, arrival);
+        uint32_t *tail = &v->tail[o * e->vcs + vc];
+        e->slot[*tail] = (struct slot){OCCUPIED | (now + out->hop), queue->route, tag};
+        *tail = slots_on(e, *tail, 1);
+        wake(e, out->node, now + out->hop);
+        w->hops += o < v->node->links;
     }
-    queue->ready = now + ticks;
-    if (is_ring) {
-        leave_ring(w, q, now, ticks, out->rate);
-        queue->ready = now + ticks;
+    queue->ready = now + span.whole;
+    if (q < rings) {
+        leave_ring(w, q, now, span.room);
         look(w, q);
     } else {
         refill(w, q);
@@ -249,7 +233,7 @@ ALWAYS_INLINE void start_visit(struct visit *w)
 ALWAYS_INLINE net_ticks plan_dirty(struct visit *w, plan_fn plan)
 {
     uint32_t outputs = w->v.node->outputs, i;
-    for (uint32_t word = 0; word < (outputs + 63) / 64; word++) {
+    for (uint32_t word = 0; word < w->words; word++) {
         FOR_EACH_BIT(w->v.dirty[word], i) plan(w, 64 * word + i);
         w->v.dirty[word] = 0;
     }
@@ -288,6 +272,7 @@ ALWAYS_INLINE void visit_node(net_packet_engine *e, uint32_t node, net_ticks end
     if (w.later < first) first = w.later;
     if (n->due < first) first = n->due;
     wake(e, node, first);
+    e->counts.hops += w.hops;
 }
 
 #endif
