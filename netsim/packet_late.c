@@ -25,29 +25,58 @@ ALWAYS_INLINE net_ticks room_from(const struct visit *w, uint32_t o, uint32_t cl
     return room;
 }
 
-ALWAYS_INLINE void plan_late(struct visit *w, uint32_t o)
+/* When queue q could take the output. */
+ALWAYS_INLINE net_ticks go_from(const struct visit *w, uint32_t o, const struct queue *q,
+                                bool *is_blocked)
+{
+    net_ticks room = room_from(w, o, q->class, is_blocked);
+    return later_of(later_of(q->ready, w->v.output[o].free), room);
+}
+
+/* Most outputs are wanted by one queue or none. */
+ALWAYS_INLINE void plan_one_word(struct visit *w, uint32_t o)
+{
+    struct output *out = &w->v.output[o];
+    uint64_t requests = w->v.requests[o], candidates = requests;
+    net_ticks best = NET_TICKS_NEVER;
+    bool is_blocked = false;
+    uint32_t i;
+    if (requests != 0 && (requests & (requests - 1)) == 0) {
+        best = go_from(w, o, &w->v.queue[__builtin_ctzll(requests)], &is_blocked);
+    } else {
+        FOR_EACH_BIT(requests, i)
+        {
+            net_ticks from = go_from(w, o, &w->v.queue[i], &is_blocked);
+            candidates = from < best ? 0 : candidates;
+            best = from < best ? from : best;
+            candidates |= (uint64_t)(from == best) << i;
+        }
+    }
+    w->v.candidates[o] = candidates;
+    out->nx = best;
+    out->is_blocked = is_blocked;
+}
+
+ALWAYS_INLINE void plan_words(struct visit *w, uint32_t o)
 {
     struct output *out = &w->v.output[o];
     const uint64_t *requests = w->v.requests + (size_t)o * w->words;
     uint64_t *candidates = w->v.candidates + (size_t)o * w->words;
-    uint32_t known_class = NONE32, i;
-    net_ticks best = NET_TICKS_NEVER, room = 0;
+    uint32_t i;
+    net_ticks best = NET_TICKS_NEVER;
     bool is_blocked = false;
     for (uint32_t word = 0; word < w->words; word++) {
         uint64_t now = 0;
         FOR_EACH_BIT(requests[word], i)
         {
-            const struct queue *q = &w->v.queue[64 * word + i];
-            if (q->class != known_class) room = room_from(w, o, q->class, &is_blocked);
-            known_class = q->class;
-            net_ticks from = later_of(later_of(q->ready, out->free), room);
+            net_ticks from = go_from(w, o, &w->v.queue[64 * word + i], &is_blocked);
             if (from < best) {
                 best = from;
                 now = 0;
                 for (uint32_t before = 0; before < word; before++)
                     candidates[before] = 0;
             }
-            if (from == best && best < NET_TICKS_NEVER) now |= UINT64_C(1) << i;
+            now |= (uint64_t)(from == best) << i;
         }
         candidates[word] = now;
     }
@@ -73,6 +102,11 @@ ALWAYS_INLINE uint32_t pick_by_input(const struct visit *w, uint32_t o)
 {
     const uint64_t *candidates = w->v.candidates + (size_t)o * w->words;
     uint32_t vcs = w->e->vcs, rings = w->v.node->rings, last = w->v.output[o].last;
+    if (w->words == 1 && (candidates[0] & (candidates[0] - 1)) == 0) { /* mostly */
+        uint32_t only = (uint32_t)__builtin_ctzll(candidates[0]), in = w->v.queue[only].input;
+        w->v.last_vc[in] = (uint8_t)(only - in * vcs);
+        return only;
+    }
     if (last < rings) last = (w->v.queue[last].input + 1u) * vcs - 1;
     uint32_t q = next_round(candidates, w->words, last);
     if (q >= rings || vcs == 1) return q;
@@ -97,7 +131,7 @@ ALWAYS_INLINE void grant_late(struct visit *w, uint32_t o)
 void net_packet_visit_late(net_packet_engine *e, uint32_t node, net_ticks end)
 {
     if (e->words == 1)
-        visit_node(e, node, end, 1, plan_late, grant_late);
+        visit_node(e, node, end, 1, plan_one_word, grant_late);
     else
-        visit_node(e, node, end, e->words, plan_late, grant_late);
+        visit_node(e, node, end, e->words, plan_words, grant_late);
 }
