@@ -226,7 +226,7 @@ static void latency(cli_report *report, double value, bool is_known)
         cli_cell_none(report);
         return;
     }
-    snprintf(text, sizeof text, value >= 100 ? "%.1f" : "%.3f", value);
+    snprintf(text, sizeof text, value >= 100 ? "%.1f" : value >= 0.1 ? "%.3f" : "%.5f", value);
     cli_cell_double(report, value, text);
 }
 

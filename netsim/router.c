@@ -148,7 +148,8 @@ static enum sim_status set_latency(const struct net_router *r, const char *value
     enum { CYCLES_MAX = 1000000 };
     sim_ps ps;
     if (r->is_in_cycles) {
-        if (sim_count_parse(value, 1, CYCLES_MAX, err, out) == SIM_OK) return SIM_OK;
+        struct sim_error why = {0};
+        if (sim_count_parse(value, 1, CYCLES_MAX, &why, out) == SIM_OK) return SIM_OK;
         return sim_error_set(err, SIM_EDATA,
                              "\"%s\": the router %s counts in cycles, want a number from 1 to "
                              "1,000,000",

@@ -31,7 +31,7 @@ struct net_traffic_result {
     double accepted;                        /* share of the link rate, mean over chips */
     double mean_ps, p50_ps, p99_ps, max_ps; /* creation to last byte out; 0 if saturated */
     double cycle_ps;
-    double busiest_link, busiest_injection, busiest_ejection; /* shares of the measurement */
+    double busiest_link, busiest_ejection; /* shares of the measurement */
     bool is_saturated;
     struct net_packet_counts counts;
 };

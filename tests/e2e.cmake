@@ -13,11 +13,11 @@ endfunction()
 set(golden_cases algorithm-file
     deadlock-free fat-tree-all faulty-ring slices-over-dcn topo-compare-faults topo-fabrics topo-faults
     collective-matrix collective-rooted collective-send collective-skew collective-slices collective-together collective-tune collective-twisted-axis presets-algorithms
-    collective-auto collective-bound collective-coalesce collective-json collective-sizes collective-text group-of-one-csv
-    group-of-one-json group-of-one-text help-collective help-presets help-step help-topo help-validate help mesh-gather-line
+    collective-auto collective-bound collective-coalesce collective-json collective-packet collective-packet-json collective-sizes collective-text group-of-one-csv
+    group-of-one-json group-of-one-text help-collective help-presets help-step help-topo help-traffic help-validate help mesh-gather-line
     one-byte permute-link-stats permute-messages permute-next permute-pairs presets-models step-csv step-text
     topo-availability topo-availability-csv topo-availability-json topo-compare topo-compare-csv topo-compare-json topo-fits topo-repair
-    topo-shapes topo-shapes-csv topo-csv topo-four-axes topo-json topo-line-of-one topo-text torus-gather-direct validate validate-csv v4-gather-x v4-gather-xy
+    topo-shapes topo-shapes-csv topo-csv topo-four-axes topo-json topo-line-of-one topo-text torus-gather-direct traffic-text traffic-csv traffic-json traffic-booksim validate validate-csv v4-gather-x v4-gather-xy
     v4-reduce-z v5e-gather-line v5p-gather-x version zero-bytes)
 file(GLOB golden_files RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/golden CONFIGURE_DEPENDS golden/*.args)
 list(TRANSFORM golden_files REPLACE "\\.args$" "")
@@ -42,8 +42,8 @@ endforeach()
 add_test(NAME golden/invariants COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/golden/invariants $<TARGET_FILE:podsim>)
 set_tests_properties(golden/invariants PROPERTIES LABELS e2e TIMEOUT 120)
 
-# What scripts/ holds; plot_collective is skipped without gnuplot.
-foreach(name compare_astra plot_collective)
+# What scripts/ holds; the pictures are skipped without gnuplot.
+foreach(name compare_astra compare_booksim plot_collective plot_traffic)
     add_test(NAME e2e/${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/scripts/${name} $<TARGET_FILE:podsim>)
     set_tests_properties(e2e/${name} PROPERTIES LABELS e2e TIMEOUT 120 SKIP_RETURN_CODE 77)
 endforeach()

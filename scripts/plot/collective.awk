@@ -2,46 +2,6 @@
 # series.dat (bytes, GB/s, us; an index for each algorithm, best first), bound.dat (the same) and
 # head.gp. Prints what is wrong, if anything.
 
-# Fields of a CSV line; quoted ones may hold commas and doubled quotes.
-function split_csv(line, field,    n, rest, part) {
-    rest = line ","
-    while (rest != "") {
-        if (match(rest, /^"([^"]|"")*",/)) {
-            part = substr(rest, 2, RLENGTH - 3)
-            gsub(/""/, "\"", part)
-        } else {
-            match(rest, /^[^,]*,/)
-            part = substr(rest, 1, RLENGTH - 1)
-        }
-        field[++n] = part
-        rest = substr(rest, RLENGTH + 1)
-    }
-    return n
-}
-
-function fail(text) {
-    print text
-    failed = 1
-    exit
-}
-
-function value(column) { return field[at[column]] }
-
-# All rows must agree on what a picture has one of.
-function same(column) {
-    if (column in only && only[column] != value(column))
-        fail("holds rows of " column " " only[column] " and " value(column) "; plot one at a time")
-    only[column] = value(column)
-}
-
-function read_head(    i) {
-    columns = split_csv($0, name)
-    for (i = 1; i <= columns; i++) at[name[i]] = i
-    for (i = 1; i <= wanted; i++)
-        if (!(want[i] in at))
-            fail("has no column " want[i] "; want the table of podsim collective --format csv")
-}
-
 function widen(us, gb_per_s) {
     if (low_us == "" || us < low_us) low_us = us
     if (high_us == "" || us > high_us) high_us = us
@@ -140,11 +100,6 @@ function write_bound(    i) {
     }
 }
 
-function quoted(text) {
-    gsub(/["\\]/, "\\\\&", text)
-    return "\"" text "\""
-}
-
 function bytes_text(v,    u) {
     for (u = 1; v >= 1024 && u < 5; u++) v /= 1024
     return sprintf("%g %s", v, unit[u])
@@ -193,21 +148,13 @@ function write_head(    file, low, high, i, names) {
 }
 
 BEGIN {
+    command = "collective"
     split("B KiB MiB GiB TiB", unit, " ")
     wanted = split("op algorithm topology chips axes group bytes time_us algbw_gb_per_s " \
                    "busbw_gb_per_s bound_us bound_latency_us bound_bytes_us", want, " ")
 }
-{ sub(/\r$/, "") }
-NR == 1 { read_head(); next }
-$0 == "" { next }
-{
-    if (split_csv($0, field) != columns)
-        fail("line " NR " has another number of columns than line 1")
-    read_row()
-}
 END {
-    if (failed) exit
-    if (NR == 0) fail("is empty; want the table of podsim collective --format csv")
+    finish_reading()
     if (algorithms == 0) fail("has no row with bytes and time above 0")
     sort_sizes()
     sort_algorithms()
