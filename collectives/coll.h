@@ -72,6 +72,7 @@ struct coll_spec {
     uint32_t receiver; /* rank; of a send */
     uint32_t chunks;   /* of pipelined algorithms; 0: the closed form's best */
     bool is_one_group; /* only the group of chip 0 takes part */
+    bool is_unchecked; /* messages need not say what they carry: faster to build */
 };
 
 /** Chips of one group that take part: those that have not failed. */

@@ -169,12 +169,24 @@ net_schedule *coll_double_tree_build(const topo *t, const struct coll_spec *spec
     return coll_plan_schedule(plan);
 }
 
+/* Levels below the root. */
+static uint32_t levels_of(uint32_t members)
+{
+    uint32_t levels = 0;
+    while (UINT32_C(2) << levels <= members)
+        levels++;
+    return levels;
+}
+
+uint32_t coll_double_tree_chunks(const topo *t, const struct coll_spec *spec)
+{
+    return chunks_of(spec, levels_of(coll_members(t, spec)));
+}
+
 struct coll_cost coll_double_tree_cost(const topo *t, const struct coll_spec *spec)
 {
     struct coll_network net = coll_network_of(t);
-    uint32_t n = spec->group.size, levels = 0;
-    while (UINT32_C(2) << levels <= n)
-        levels++;
+    uint32_t n = spec->group.size, levels = levels_of(n);
     if (n == 1) return coll_cost_make(0, 0, true);
     double q = chunks_of(spec, levels), hops = 2.0 * levels;
     if (topo_has_ports(t)) hops = n; /* the sum of n/2, n/4, ... up and down */

@@ -43,7 +43,7 @@ add_test(NAME golden/invariants COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/golden/invar
 set_tests_properties(golden/invariants PROPERTIES LABELS e2e TIMEOUT 120)
 
 # What scripts/ holds; plot_collective is skipped without gnuplot.
-foreach(name compare_astra plot_collective)
+foreach(name choice compare_astra plot_collective)
     add_test(NAME e2e/${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/scripts/${name} $<TARGET_FILE:podsim>)
     set_tests_properties(e2e/${name} PROPERTIES LABELS e2e TIMEOUT 120 SKIP_RETURN_CODE 77)
 endforeach()
