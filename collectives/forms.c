@@ -93,7 +93,8 @@ static bool is_bucket(enum coll_algorithm a)
 static bool gets_out_of_step(const coll_forms *f, enum coll_algorithm a)
 {
     if (is_bucket(a)) return topo_has_ports(f->topology) && topo_is_faulty(f->topology);
-    return a == COLL_SWING || a == COLL_SWING_LATENCY || a == COLL_PHASED;
+    if (a == COLL_PHASED) return topo_has_ports(f->topology);
+    return a == COLL_SWING || a == COLL_SWING_LATENCY;
 }
 
 /* Half of the way from the longest chain to levels in turn, or half of what idles in the levels. */
@@ -127,8 +128,8 @@ static struct coll_cost routed_cost(coll_forms *f, struct coll_spec *spec, struc
     return has_model && own.time_ps < cost.time_ps ? own : cost;
 }
 
-/* Each group on links of its own, every axis one factor of neighbours: direct's form then has the
- * loads that routing its n(n-1) messages would find. */
+/* Each group on links of its own, every axis one factor of neighbours: the forms of direct and
+ * phased then have the loads that routing their n(n-1) messages would find. */
 static bool has_own_links(const coll_forms *f)
 {
     const struct topo_group *group = &f->spec.group;
@@ -147,7 +148,8 @@ struct coll_cost coll_forms_cost(coll_forms *f, enum coll_algorithm algorithm, d
     spec.bytes = bytes;
     struct coll_cost own = coll_own_form(f->topology, &spec);
     if (own.is_exact || f->is_list || coll_members(f->topology, &spec) == 1) return own;
-    if (algorithm == COLL_DIRECT && has_own_links(f)) return own;
+    bool is_counted = algorithm == COLL_DIRECT || algorithm == COLL_PHASED;
+    if (is_counted && has_own_links(f)) return own;
     return routed_cost(f, &spec, own);
 }
 
