@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "collectives/coll_internal.h"
+#include "topo/route.h"
 
 /* Direct sends n(n-1) messages: the chips of a large group could not inject that many at once in
  * the time the form says, nor is it worth simulating. */
@@ -16,6 +17,28 @@ bool coll_is_candidate(const topo *t, const struct coll_spec *spec)
     if (spec->algorithm == COLL_HAMILTONIAN && spec->group.size > COLL_HAMILTONIAN_CHOICE_MAX)
         return false; /* before its cycles are looked for */
     return coll_can(t, spec) && (spec->algorithm != COLL_DIRECT || is_only || is_small);
+}
+
+double coll_flows(const topo *t, const struct coll_spec *spec)
+{
+    struct coll_spec unchecked = *spec;
+    struct sim_error err = {0};
+    struct topo_paths ways = {0};
+    net_schedule *s;
+    double messages = 0;
+    unchecked.is_unchecked = true;
+    if (topo_has_ports(t) || coll_build(t, &unchecked, &err, &s) != SIM_OK) return 0;
+    topo_route(t, 0, topo_chips(t) - 1, &ways);
+    for (topo_chip_id c = 0; c < topo_chips(t); c++) {
+        if (!net_schedule_is_active(s, c)) continue;
+        const struct net_program *p = net_schedule_program(s, net_role(s, c));
+        for (net_op_id i = 0; i < p->op_count; i++)
+            messages += p->op[i].kind == NET_OP_SEND && net_op_exists(s, c, &p->op[i]);
+    }
+    messages *= ways.count;
+    topo_paths_release(&ways);
+    net_schedule_destroy(s);
+    return messages;
 }
 
 /* Searching shares takes milliseconds: worth it where bytes are most of the time and the bucket is

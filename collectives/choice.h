@@ -13,6 +13,9 @@
 
 /** Would coll_choose() consider the spec's algorithm? */
 bool coll_is_candidate(const topo *t, const struct coll_spec *spec);
+/** About the flows that simulating this takes: all messages, each on as many ways as the first and
+ * last chip have between them. 0 on tori and meshes, where flows are few and rows alike. */
+double coll_flows(const topo *t, const struct coll_spec *spec);
 /** The algorithm whose closed form is lowest for this spec (its `algorithm` is ignored). */
 enum coll_algorithm coll_choose(const topo *t, const struct coll_spec *spec);
 /** The same for many sizes. */
