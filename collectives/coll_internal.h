@@ -65,6 +65,9 @@ net_schedule *coll_hierarchy_build(const topo *t, const struct coll_spec *spec);
 struct coll_cost coll_hierarchy_cost(const topo *t, const struct coll_spec *spec);
 net_schedule *coll_hamiltonian_build(const topo *t, const struct coll_spec *spec);
 struct coll_cost coll_hamiltonian_cost(const topo *t, const struct coll_spec *spec);
+net_schedule *coll_channels_build(const topo *t, const struct coll_spec *spec);
+struct coll_cost coll_channels_cost(const topo *t, const struct coll_spec *spec);
+const char *coll_channels_obstacle(const topo *t, const struct coll_spec *spec);
 net_schedule *coll_phased_build(const topo *t, const struct coll_spec *spec);
 struct coll_cost coll_phased_cost(const topo *t, const struct coll_spec *spec);
 
