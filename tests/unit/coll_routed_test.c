@@ -133,9 +133,29 @@ START_TEST(forms_over_sizes)
 }
 END_TEST
 
+/* Messages times the four spines between two leaves: all pairs of 16; 30 steps of 16. */
+START_TEST(flows_of_a_fabric)
+{
+    topo *t = topo_or_fail("clos:4x4");
+    struct coll_spec c = {.op = COLL_ALL_TO_ALL,
+                          .algorithm = COLL_DIRECT,
+                          .group = topo_group_all(t),
+                          .bytes = BYTES};
+    ck_assert_double_eq(coll_flows(t, &c), 16 * 15 * 4);
+    c.op = COLL_ALL_REDUCE;
+    c.algorithm = COLL_RING;
+    ck_assert_double_eq(coll_flows(t, &c), 30 * 16 * 4);
+    topo_destroy(t);
+    t = topo_or_fail("torus:4x4");
+    c.group = topo_group_all(t);
+    ck_assert_double_eq(coll_flows(t, &c), 0); /* not counted */
+    topo_destroy(t);
+}
+END_TEST
+
 int main(void)
 {
-    const TTest *const tests[] = {one_chain, levels_in_turn, one_more_chunk, two_lines,
-                                  forms_over_sizes};
+    const TTest *const tests[] = {one_chain, levels_in_turn,   one_more_chunk,
+                                  two_lines, forms_over_sizes, flows_of_a_fabric};
     return run_suite(SUITE_OF("coll_routed", tests));
 }
