@@ -12,10 +12,10 @@
  *                 everybody sends and receives 3/2 V + 1/2 V = 2 V, as in a ring, in
  *                 2 log2 n + q steps instead of 2 (n-1)
  *
- * So with many chunks the double tree is 3/2 as fast as the single one; it would be twice as fast as
- * one that has reduced all before it sends anything down. With h = floor(log2 n) levels and q chunks
- * on a switch about 2h a + (2h-1 + q)/q 2V/W for the double tree and 3V/W for the single one. On
- * other networks the forms are estimates.
+ * So with many chunks the double tree is 3/2 as fast as the single one; it would be twice as fast
+ * as one that has reduced all before it sends anything down. With h = floor(log2 n) levels and q
+ * chunks on a switch about 2h a + (2h-1 + q)/q 2V/W for the double tree and 3V/W for the single
+ * one. On other networks the forms are estimates.
  *
  * Source: Sanders, Speck & Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and
  * scan", Parallel Computing 35(12), 2009.

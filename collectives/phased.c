@@ -9,8 +9,8 @@
  *   d floor(k/2) a + V k/(8 W)                  the bytes of the direct algorithm, which is the
  *                                               bound of the links; k odd: V (k^2 - 1)/(8 k W)
  *
- * and V k/(4 W) where no axis wraps. Unequal sides get the colours out of step; those that meet on an
- * axis then share it, as two pipes would: an estimate.
+ * and V k/(4 W) where no axis wraps. Unequal sides get the colours out of step; those that meet on
+ * an axis then share it evenly: an estimate.
  *
  * Source: Suh & Shin, "All-to-all personalized communication in multidimensional torus and mesh
  * networks", IEEE TPDS 12(1), 2001 (the idea; link loads by counting).

@@ -166,7 +166,7 @@ START_TEST(channels_fill_the_rails)
     ck_assert_double_eq_tol(us, 2 * 23 / 24.0 * V / (8 * 25e3), 1e-3 * us);
     us = time_us("rail:4x4,domain=450GB/s,rail=50GB/s", "xy", COLL_ALL_GATHER, COLL_CHANNELS, V);
     ck_assert_double_eq_tol(us, 15 / 16.0 * V / (4 * 50e3), 1e-3 * us);
-    /* 3 rails as fast as the domain: each chip passes on all of V inside, a third of it by a rail */
+    /* 3 rails as fast as the domain: each chip passes on all of V inside, a third by a rail */
     us = time_us("rail:4x3,domain=25GB/s,rail=25GB/s", "xy", COLL_ALL_GATHER, COLL_CHANNELS, V);
     ck_assert_double_eq_tol(us, 11 / 12.0 * V / 25e3, 1e-3 * us);
 }
