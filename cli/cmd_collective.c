@@ -284,6 +284,7 @@ static enum sim_status check_algorithm_file(const struct request *q, struct sim_
                         : other->pairs_path != NULL  ? "--pairs"
                         : other->matrix_path != NULL ? "--matrix"
                         : other->skew > 0            ? "--skew"
+                        : other->chunks > 0          ? "--chunks"
                                                      : NULL;
     if (q->algorithm_path == NULL || taken == NULL) return SIM_OK;
     return sim_error_set(err, SIM_EUSAGE, "--algorithm-file takes the place of %s", taken);
@@ -497,6 +498,19 @@ static void add_meta(cli_report *report, const struct request *q, const topo *t,
     if (q->coalesce > 0) cli_meta_double(report, "coalesce", q->coalesce);
 }
 
+static void note_left_out(cli_report *report, const struct collective_plan *p)
+{
+    char names[512] = "";
+    size_t used = 0;
+    for (int i = 0; i < COLL_ALGORITHMS; i++)
+        if (p->is_left_out[i])
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
+                                     used > 0 ? ", " : "", coll_algorithm_names[i]);
+    if (used > 0)
+        cli_note(report, "all leaves out %s: each over 20 million flows; named alone it runs",
+                 names);
+}
+
 static void print_rows(const struct request *q, const struct net_options *net,
                        const struct collective_plan *p, const struct cli_algorithms *algorithms)
 {
@@ -506,6 +520,7 @@ static void print_rows(const struct request *q, const struct net_options *net,
     add_switch_points(report, q, p);
     for (size_t i = 0; i < p->row_count; i++)
         collective_report_add(report, t, &p->row[i]);
+    note_left_out(report, p);
     cli_algorithm_notes(algorithms, p->row, p->row_count, report);
     cli_report_print(report, q->format, stdout);
     cli_report_destroy(report);

@@ -68,6 +68,28 @@ static void add_contest(struct planner *p, const struct coll_spec *spec)
     }
 }
 
+/* Is it simulated by seconds rather than minutes? */
+static bool is_light(const struct planner *p, const struct coll_spec *spec)
+{
+    const double flows_max = 2e7;
+    bool is_run = p->q->engine != COLLECTIVE_BOUND;
+    return !is_run || coll_flows(p->t, spec) <= flows_max;
+}
+
+/* All that can, but for those that would take minutes, of which auto's choice stays. */
+static void add_all(struct planner *p, struct coll_spec *spec)
+{
+    enum coll_algorithm best = coll_choose(p->t, spec);
+    for (int i = 0; i < COLL_ALGORITHMS; i++) {
+        spec->algorithm = (enum coll_algorithm)i;
+        if (!coll_can(p->t, spec)) continue;
+        if (spec->algorithm == best || is_light(p, spec))
+            add_row(p, spec);
+        else
+            p->plan->is_left_out[i] = true;
+    }
+}
+
 /* One algorithm word: a name, "auto" (the closed form's choice) or "all" (that can). */
 static enum sim_status add_algorithm(struct planner *p, struct coll_spec *spec, const char *word,
                                      struct sim_error *err)
@@ -84,11 +106,10 @@ static enum sim_status add_algorithm(struct planner *p, struct coll_spec *spec, 
         add_row(p, spec);
         return SIM_OK;
     }
-    for (int i = 0; choice == COLL_ALGORITHMS + 1 && i < COLL_ALGORITHMS; i++) {
-        spec->algorithm = (enum coll_algorithm)i;
-        if (coll_can(p->t, spec)) add_row(p, spec);
+    if (choice == COLL_ALGORITHMS + 1) {
+        add_all(p, spec);
+        return SIM_OK;
     }
-    if (choice == COLL_ALGORITHMS + 1) return SIM_OK;
     spec->algorithm = (enum coll_algorithm)choice;
     if (!coll_algorithm_fits(spec->op, spec->algorithm))
         return sim_error_set(err, SIM_EUSAGE, "--algorithm: %s does not do %s", word,

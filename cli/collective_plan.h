@@ -28,6 +28,7 @@ struct collective_plan {
     size_t row_count, row_capacity;
     struct coll_pairs **pairs; /* message lists that rows point to */
     size_t pairs_count, pairs_capacity;
+    bool is_left_out[COLL_ALGORITHMS]; /* of "all", as too long to simulate */
 };
 
 SIM_MUST_CHECK enum sim_status collective_plan_make(const topo *t,

@@ -275,11 +275,21 @@ static void note_lines(cli_report *report, const topo *t, const struct topo_grou
     }
 }
 
+/* What is sent to oneself does not travel. */
+static uint64_t travelling_bytes(const struct collective_row *row)
+{
+    const struct coll_pairs *pairs = row->spec.pairs;
+    uint64_t bytes = row->bytes;
+    for (uint32_t i = 0; row->spec.op == COLL_PERMUTE && pairs != NULL && i < pairs->count; i++)
+        if (pairs->src[i] == pairs->dst[i]) bytes -= pairs->bytes[i];
+    return bytes;
+}
+
 void collective_report_add(cli_report *report, const topo *t, const struct collective_row *row)
 {
     char axes[64], text[SIM_QUANTITY_TEXT];
     double seconds = sim_ps_to_s(row->time_ps);
-    double algbw = row->time_ps > 0 ? (double)row->bytes / seconds / 1e9 : 0;
+    double algbw = row->time_ps > 0 ? (double)travelling_bytes(row) / seconds / 1e9 : 0;
     uint32_t members = coll_members(t, &row->spec);
     double busbw = algbw * coll_bus_factor(row->spec.op, members);
     bool is_all_overhead = row->time_ps == row->overhead_ps && row->bound.time_ps == 0;

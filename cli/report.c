@@ -305,6 +305,12 @@ static void print_text_table(const cli_report *r, FILE *out)
     sim_free(text);
 }
 
+static void print_notes(const cli_report *r, FILE *out)
+{
+    for (size_t i = 0; i < r->note_count; i++)
+        fprintf(out, "note: %s\n", r->note[i]);
+}
+
 static void print_text(const cli_report *r, FILE *out)
 {
     char number[SIM_QUANTITY_TEXT];
@@ -313,8 +319,7 @@ static void print_text(const cli_report *r, FILE *out)
                 r->meta[i].text != NULL ? r->meta[i].text
                                         : sim_double_format(r->meta[i].value, number));
     print_text_table(r, out);
-    for (size_t i = 0; i < r->note_count; i++)
-        fprintf(out, "note: %s\n", r->note[i]);
+    print_notes(r, out);
 }
 
 void cli_report_print(const cli_report *r, enum cli_format format, FILE *out)
@@ -326,6 +331,7 @@ void cli_report_print(const cli_report *r, enum cli_format format, FILE *out)
         break;
     case CLI_CSV:
         print_csv(r, out);
+        print_notes(r, stderr); /* what reads a table reads nothing else */
         break;
     case CLI_JSON:
         print_json(r, out);

@@ -28,7 +28,7 @@ void cli_report_destroy(cli_report *r);
 /* What made the result: shown as lines above a text table, and as "meta". */
 void cli_meta_text(cli_report *r, const char *key, const char *value);
 void cli_meta_double(cli_report *r, const char *key, double value);
-/** A remark below the table; "notes" in meta. */
+/** A remark below the table; "notes" in meta of JSON; on stderr beside CSV. */
 void cli_note(cli_report *r, const char *format, ...) SIM_PRINTF(2, 3);
 
 /* The next cell of the current row; a row ends when its last column is filled. `shown` is the text

@@ -95,16 +95,22 @@ static uint32_t chunks_of(const struct coll_spec *spec, uint32_t length)
     return fit < 1 ? 1 : fit < most ? (uint32_t)fit : most;
 }
 
+/* All of a chain but its plan. */
+static void find_line(const topo *t, const struct coll_spec *spec, struct chain *c)
+{
+    bool is_cycle = line_of(t, spec, c->member_at, &c->members);
+    uint32_t root = coll_member_of_rank(t, spec, spec->root);
+    while (spec->op != COLL_ALL_REDUCE && c->member_at[c->root] != root)
+        c->root++;
+    if (spec->op == COLL_ALL_REDUCE) c->root = c->members / 2;
+    c->chunks = chunks_of(spec, longest(c->members, c->root, is_cycle, c->length));
+    c->chunk_bytes = spec->bytes / c->chunks;
+}
+
 net_schedule *coll_chain_build(const topo *t, const struct coll_spec *spec)
 {
     struct chain c = {.member_at = SIM_NEW(uint32_t, spec->group.size)};
-    bool is_cycle = line_of(t, spec, c.member_at, &c.members);
-    uint32_t root = coll_member_of_rank(t, spec, spec->root);
-    while (spec->op != COLL_ALL_REDUCE && c.member_at[c.root] != root)
-        c.root++;
-    if (spec->op == COLL_ALL_REDUCE) c.root = c.members / 2;
-    c.chunks = chunks_of(spec, longest(c.members, c.root, is_cycle, c.length));
-    c.chunk_bytes = spec->bytes / c.chunks;
+    find_line(t, spec, &c);
     c.plan = coll_plan_create(t, spec, c.chunks, 1);
     if (spec->op == COLL_ALL_REDUCE) {
         uint32_t *inward = SIM_NEW(uint32_t, 2 * (size_t)c.chunks);
@@ -123,6 +129,14 @@ net_schedule *coll_chain_build(const topo *t, const struct coll_spec *spec)
 static bool has_two_cables(const topo *t, const struct topo_group *group)
 {
     return topo_has_ports(t) && group->size == 2 && topo_factor_is_ring(t, &group->factor[0]);
+}
+
+uint32_t coll_chain_chunks(const topo *t, const struct coll_spec *spec)
+{
+    struct chain c = {.member_at = SIM_NEW(uint32_t, spec->group.size)};
+    find_line(t, spec, &c);
+    sim_free(c.member_at);
+    return c.chunks;
 }
 
 struct coll_cost coll_chain_cost(const topo *t, const struct coll_spec *spec)

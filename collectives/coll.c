@@ -31,6 +31,7 @@ const char *const coll_algorithm_names[COLL_ALGORITHMS + 1] = {"ring",
                                                                "swing",
                                                                "swing-latency",
                                                                "hierarchical",
+                                                               "ring-channels",
                                                                "hamiltonian",
                                                                "phased",
                                                                NULL};
@@ -38,6 +39,7 @@ const char *const coll_algorithm_names[COLL_ALGORITHMS + 1] = {"ring",
 typedef net_schedule *(*build_fn)(const topo *, const struct coll_spec *);
 typedef struct coll_cost (*cost_fn)(const topo *, const struct coll_spec *);
 typedef const char *(*obstacle_fn)(const topo *, const struct coll_spec *);
+typedef uint32_t (*chunks_fn)(const topo *, const struct coll_spec *);
 
 #define OP(op)  (UINT32_C(1) << COLL_##op)
 #define SHARDED (OP(ALL_REDUCE) | OP(ALL_GATHER) | OP(REDUCE_SCATTER))
@@ -51,6 +53,7 @@ static const struct {
     obstacle_fn obstacle; /* NULL: none but failed chips, where `takes_holes` is not set */
     bool takes_holes;
     bool takes_twists; /* an exact form stays so where axes close with a twist */
+    chunks_fn chunks;  /* NULL: always one */
 } algorithms[COLL_ALGORITHMS] = {
     [COLL_RING] = {SHARDED, coll_ring_build, coll_ring_cost},
     [COLL_BIDIRECTIONAL_RING] = {SHARDED, coll_ring_build, coll_ring_cost},
@@ -65,15 +68,17 @@ static const struct {
     [COLL_BRUCK] = {SHARDED | OP(ALL_TO_ALL), coll_bruck_build, coll_bruck_cost, NULL, true},
     [COLL_BINOMIAL] = {TREES, coll_binomial_build, coll_binomial_cost, NULL, true},
     [COLL_BINE] = {TREES, coll_bine_build, coll_bine_cost, coll_bine_obstacle, true},
-    [COLL_CHAIN] = {OP(ALL_REDUCE) | ROOTED, coll_chain_build, coll_chain_cost, NULL, true},
-    [COLL_BINARY_TREE] = {OP(ALL_REDUCE), coll_double_tree_build, coll_double_tree_cost, NULL,
-                          true},
-    [COLL_DOUBLE_TREE] = {OP(ALL_REDUCE), coll_double_tree_build, coll_double_tree_cost, NULL,
-                          true},
+    [COLL_CHAIN] = {OP(ALL_REDUCE) | ROOTED, coll_chain_build, coll_chain_cost, NULL, true, false,
+                    coll_chain_chunks},
+    [COLL_BINARY_TREE] = {OP(ALL_REDUCE), coll_double_tree_build, coll_double_tree_cost, NULL, true,
+                          false, coll_double_tree_chunks},
+    [COLL_DOUBLE_TREE] = {OP(ALL_REDUCE), coll_double_tree_build, coll_double_tree_cost, NULL, true,
+                          false, coll_double_tree_chunks},
     [COLL_SWING] = {SHARDED, coll_swing_build, coll_swing_cost, coll_swing_obstacle},
     [COLL_SWING_LATENCY] = {OP(ALL_REDUCE), coll_swing_build, coll_swing_cost, coll_swing_obstacle},
     [COLL_HIERARCHICAL] = {SHARDED, coll_hierarchy_build, coll_hierarchy_cost,
-                           coll_hierarchy_obstacle},
+                           coll_hierarchy_obstacle, false, false, coll_hierarchy_chunks},
+    [COLL_CHANNELS] = {SHARDED, coll_channels_build, coll_channels_cost, coll_channels_obstacle},
     [COLL_HAMILTONIAN] = {SHARDED, coll_hamiltonian_build, coll_hamiltonian_cost,
                           coll_hamiltonian_obstacle, true, true},
     [COLL_DIRECT] = {SHARDED | OP(ALL_TO_ALL) | OP(PERMUTE) | OP(SEND), coll_direct_build,
@@ -195,8 +200,7 @@ static bool is_full(const topo *t)
     return true;
 }
 
-/* A torus, mesh or full mesh of equal links. */
-static bool is_plain(const topo *t)
+bool coll_is_plain(const topo *t)
 {
     return (topo_has_ports(t) || is_full(t)) && topo_is_uniform(t) && !topo_is_faulty(t);
 }
@@ -211,7 +215,13 @@ static const topo *network_of(const topo *t, const struct coll_spec *spec)
     return slice;
 }
 
-struct coll_cost coll_closed_form(const topo *t, const struct coll_spec *spec)
+uint32_t coll_chunks(const topo *t, const struct coll_spec *spec)
+{
+    chunks_fn chunks = algorithms[spec->algorithm].chunks;
+    return chunks != NULL ? chunks(network_of(t, spec), spec) : 1;
+}
+
+struct coll_cost coll_own_form(const topo *t, const struct coll_spec *spec)
 {
     assert(coll_can(t, spec));
     struct coll_spec trimmed = *spec;
@@ -222,7 +232,7 @@ struct coll_cost coll_closed_form(const topo *t, const struct coll_spec *spec)
         is_list ? coll_permute_cost(t, &trimmed)
                 : algorithms[spec->algorithm].cost(network_of(t, &trimmed), &trimmed);
     bool takes_twists = !is_list && algorithms[spec->algorithm].takes_twists;
-    cost.is_exact = cost.is_exact && is_plain(t) && (takes_twists || !topo_is_twisted(t));
+    cost.is_exact = cost.is_exact && coll_is_plain(t) && (takes_twists || !topo_is_twisted(t));
     return cost;
 }
 

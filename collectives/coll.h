@@ -48,6 +48,7 @@ enum coll_algorithm {
     COLL_SWING,              /* partners 1, 1, 3, 5, 11 ... away on 2d colours, halving */
     COLL_SWING_LATENCY,      /* the same exchanging all of the buffer */
     COLL_HIERARCHICAL,       /* inside slices, over the data-centre network, inside slices */
+    COLL_CHANNELS,           /* a ring on each rail of a fabric of domains */
     COLL_HAMILTONIAN,        /* a ring on each of several cycles that share no cable */
     COLL_PHASED,             /* all-to-all axis by axis, a colour per axis order */
     COLL_ALGORITHMS
@@ -72,6 +73,7 @@ struct coll_spec {
     uint32_t receiver; /* rank; of a send */
     uint32_t chunks;   /* of pipelined algorithms; 0: the closed form's best */
     bool is_one_group; /* only the group of chip 0 takes part */
+    bool is_unchecked; /* messages need not say what they carry: faster to build */
 };
 
 /** Chips of one group that take part: those that have not failed. */

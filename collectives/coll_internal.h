@@ -65,8 +65,21 @@ net_schedule *coll_hierarchy_build(const topo *t, const struct coll_spec *spec);
 struct coll_cost coll_hierarchy_cost(const topo *t, const struct coll_spec *spec);
 net_schedule *coll_hamiltonian_build(const topo *t, const struct coll_spec *spec);
 struct coll_cost coll_hamiltonian_cost(const topo *t, const struct coll_spec *spec);
+net_schedule *coll_channels_build(const topo *t, const struct coll_spec *spec);
+struct coll_cost coll_channels_cost(const topo *t, const struct coll_spec *spec);
+const char *coll_channels_obstacle(const topo *t, const struct coll_spec *spec);
 net_schedule *coll_phased_build(const topo *t, const struct coll_spec *spec);
 struct coll_cost coll_phased_cost(const topo *t, const struct coll_spec *spec);
+
+/** An algorithm's own form: exact where it says so, else for regular networks. */
+struct coll_cost coll_own_form(const topo *t, const struct coll_spec *spec);
+/** Chunks of a pipelined algorithm, as asked for or chosen; 1 of the others. */
+uint32_t coll_chunks(const topo *t, const struct coll_spec *spec);
+uint32_t coll_chain_chunks(const topo *t, const struct coll_spec *spec);
+uint32_t coll_double_tree_chunks(const topo *t, const struct coll_spec *spec);
+uint32_t coll_hierarchy_chunks(const topo *t, const struct coll_spec *spec);
+/** A healthy torus, mesh or full mesh of equal links. */
+bool coll_is_plain(const topo *t);
 
 /** Does the group lie over several slices? */
 bool coll_is_over_slices(const topo *t, const struct topo_group *group);

@@ -12,10 +12,23 @@ struct coll_cost {
     sim_ps latency_ps; /* the part of time_ps that is hops */
     bool is_exact; /* the form holds on an idle healthy network to rounding; else an estimate for
                       choosing */
+    bool is_guess; /* a formula for a regular network, on one that is not, whose messages are too
+                      many to route (see forms.c) */
 };
 
 /** Without launch or send overhead. */
 struct coll_cost coll_closed_form(const topo *t, const struct coll_spec *spec);
+
+/** Forms of one operation on one group, with what they have in common over sizes worked out once.
+ */
+typedef struct coll_forms coll_forms;
+/** `t` is borrowed; of `spec` algorithm and bytes are not read. */
+coll_forms *coll_forms_create(const topo *t, const struct coll_spec *spec);
+void coll_forms_destroy(coll_forms *f);
+/** What coll_closed_form() says. */
+struct coll_cost coll_forms_cost(coll_forms *f, enum coll_algorithm algorithm, double bytes);
+const struct coll_spec *coll_forms_spec(const coll_forms *f);
+const topo *coll_forms_topo(const coll_forms *f);
 
 /** Of a hierarchical one, without overlap of chunks: once inside a slice, and all between slices.
  */

@@ -5,14 +5,17 @@
  *     1     5           the second tree is the mirror image (an odd number: moved by one place),
  *    0 2   4 6          so that who is inner in one is a leaf in the other
  *
- *   binary-tree   all of the buffer on one tree: an inner member receives it twice on the way up
- *                 and sends it twice on the way down
- *   double-tree   half of the buffer on each: everybody sends and receives the buffer about twice
- *                 in all, as in a ring, in 2 log2 n + q steps instead of 2 (n-1)
+ *   binary-tree   all of the buffer on one tree: an inner member receives 3 V, twice V from its
+ *                 children on the way up and V from its parent on the way down, at the same time,
+ *                 and sends as much; a leaf one V
+ *   double-tree   half of the buffer on each: who is inner in one is a leaf in the other, so
+ *                 everybody sends and receives 3/2 V + 1/2 V = 2 V, as in a ring, in
+ *                 2 log2 n + q steps instead of 2 (n-1)
  *
- * With h = ceil(log2 n) levels and q chunks on a switch, about 2h a + (2h + q)/q 2V/W for the
- * double tree and 2h a + (2h + q)/q 2V/W for the single one on the way up, and on the way down the
- * same at once. On other networks the forms are estimates.
+ * So with many chunks the double tree is 3/2 as fast as the single one; it would be twice as fast
+ * as one that has reduced all before it sends anything down. With h = floor(log2 n) levels and q
+ * chunks on a switch about 2h a + (2h-1 + q)/q 2V/W for the double tree and 3V/W for the single
+ * one. On other networks the forms are estimates.
  *
  * Source: Sanders, Speck & Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and
  * scan", Parallel Computing 35(12), 2009.
@@ -169,18 +172,28 @@ net_schedule *coll_double_tree_build(const topo *t, const struct coll_spec *spec
     return coll_plan_schedule(plan);
 }
 
+/* Levels below the root. */
+static uint32_t levels_of(uint32_t members)
+{
+    uint32_t levels = 0;
+    while (UINT32_C(2) << levels <= members)
+        levels++;
+    return levels;
+}
+
+uint32_t coll_double_tree_chunks(const topo *t, const struct coll_spec *spec)
+{
+    return chunks_of(spec, levels_of(coll_members(t, spec)));
+}
+
 struct coll_cost coll_double_tree_cost(const topo *t, const struct coll_spec *spec)
 {
     struct coll_network net = coll_network_of(t);
-    uint32_t n = spec->group.size, levels = 0;
-    while (UINT32_C(2) << levels <= n)
-        levels++;
+    uint32_t n = spec->group.size, levels = levels_of(n);
     if (n == 1) return coll_cost_make(0, 0, true);
     double q = chunks_of(spec, levels), hops = 2.0 * levels;
     if (topo_has_ports(t)) hops = n; /* the sum of n/2, n/4, ... up and down */
-    /* an inner member's port takes two children in and sends to two */
-    double share = spec->algorithm == COLL_DOUBLE_TREE ? 1 : 2;
-    double bytes = 2 * share * spec->bytes / net.bytes_per_s * 1e12 * (2 * levels - 1 + q) / q / 2;
-    return coll_cost_make(hops * net.hop_ps, bytes * (spec->algorithm == COLL_DOUBLE_TREE ? 2 : 1),
-                          false);
+    double share = spec->algorithm == COLL_DOUBLE_TREE ? 2 : 3; /* of V, through an inner port */
+    double bytes_ps = share * spec->bytes / net.bytes_per_s * 1e12 * (2 * levels - 1 + q) / q;
+    return coll_cost_make(hops * net.hop_ps, bytes_ps, false);
 }

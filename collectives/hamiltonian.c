@@ -53,7 +53,7 @@ net_schedule *coll_hamiltonian_build(const topo *t, const struct coll_spec *spec
     net_schedule *s = net_schedule_create(t, &spec->group);
     uint32_t *member = add_programs(t, s), *rank_at = SIM_NEW(uint32_t, n),
              *member_at = SIM_NEW(uint32_t, n);
-    struct coll_cycle cycle = {n, member_at, n <= COLL_CELLS_RANKS_MAX};
+    struct coll_cycle cycle = {n, member_at, n <= COLL_CELLS_RANKS_MAX && !spec->is_unchecked};
     if (cycle.has_cells) net_schedule_set_cells(s, 2 * cycles->count, n);
     for (uint32_t c = 0; c < cycles->count; c++) {
         struct coll_pass pass = {.kind = COLL_PASS_SHORT, .cycle = &cycle};

@@ -204,7 +204,7 @@ static struct coll_cost cost_in_chunks(const struct coll_phases *p, enum coll_op
 }
 
 /* As asked, or whichever of 1, 2, 4, 8, 16 takes least. */
-static uint32_t chunks_of(const topo *t, const struct coll_spec *spec)
+uint32_t coll_hierarchy_chunks(const topo *t, const struct coll_spec *spec)
 {
     enum { CHUNKS_MAX = 16 };
     if (spec->chunks > 0) return spec->chunks;
@@ -221,7 +221,8 @@ net_schedule *coll_hierarchy_build(const topo *t, const struct coll_spec *spec)
     net_schedule *s = net_schedule_create(t, &spec->group);
     net_schedule_add_program(s);
     struct levels l = levels_of(t, &spec->group);
-    uint32_t colours = colours_of(&l, &spec->group), chunks = chunks_of(t, spec), tag = 0;
+    uint32_t colours = colours_of(&l, &spec->group), chunks = coll_hierarchy_chunks(t, spec),
+             tag = 0;
     for (uint32_t c = 0; c < colours; c++) {
         struct passes p = passes_of(s, &l, c);
         write_colour(s, spec->op, &p, c * chunks, chunks, spec->bytes / colours, &tag);
@@ -232,7 +233,7 @@ net_schedule *coll_hierarchy_build(const topo *t, const struct coll_spec *spec)
 struct coll_cost coll_hierarchy_cost(const topo *t, const struct coll_spec *spec)
 {
     struct coll_phases p = coll_hierarchy_phases(t, spec);
-    return cost_in_chunks(&p, spec->op, chunks_of(t, spec));
+    return cost_in_chunks(&p, spec->op, coll_hierarchy_chunks(t, spec));
 }
 
 /* Every shard over the network by itself: few hops, but all bytes of a chip through its share. */

@@ -9,7 +9,8 @@
  *   d floor(k/2) a + V k/(8 W)                  the bytes of the direct algorithm, which is the
  *                                               bound of the links; k odd: V (k^2 - 1)/(8 k W)
  *
- * and V k/(4 W) where no axis wraps. Unequal sides leave colours waiting: then an estimate.
+ * and V k/(4 W) where no axis wraps. Unequal sides get the colours out of step; those that meet on
+ * an axis then share it evenly: an estimate.
  *
  * Source: Suh & Shin, "All-to-all personalized communication in multidimensional torus and mesh
  * networks", IEEE TPDS 12(1), 2001 (the idea; link loads by counting).
@@ -107,11 +108,42 @@ net_schedule *coll_phased_build(const topo *t, const struct coll_spec *spec)
     return coll_plan_schedule(plan);
 }
 
+/* How long the colours take over the axes, in the units of `load`, one colour's on each axis: those
+ * on one axis at a time share it. */
+static double shared_axes(const double *load, uint32_t axes)
+{
+    double left[TOPO_FACTORS_MAX], now = 0;
+    uint32_t phase[TOPO_FACTORS_MAX] = {0};
+    for (uint32_t c = 0; c < axes; c++)
+        left[c] = load[c];
+    for (uint32_t running = axes; running > 0;) {
+        uint32_t sharing[TOPO_FACTORS_MAX] = {0}, next = axes;
+        for (uint32_t c = 0; c < axes; c++)
+            if (phase[c] < axes) sharing[(c + phase[c]) % axes]++;
+        for (uint32_t c = 0; c < axes; c++) {
+            if (phase[c] == axes) continue;
+            if (next == axes || left[c] * sharing[(c + phase[c]) % axes] <
+                                    left[next] * sharing[(next + phase[next]) % axes])
+                next = c;
+        }
+        double step = left[next] * sharing[(next + phase[next]) % axes];
+        now += step;
+        for (uint32_t c = 0; c < axes; c++)
+            if (phase[c] < axes) left[c] -= step / sharing[(c + phase[c]) % axes];
+        phase[next]++;
+        if (phase[next] == axes)
+            running--;
+        else
+            left[next] = load[(next + phase[next]) % axes];
+    }
+    return now;
+}
+
 struct coll_cost coll_phased_cost(const topo *t, const struct coll_spec *spec)
 {
     const struct topo_group *group = &spec->group;
     struct coll_network net = coll_network_of(t);
-    double hops = 0, worst = 0;
+    double hops = 0, loads[TOPO_FACTORS_MAX];
     for (uint32_t i = 0; i < group->factor_count; i++) {
         const struct topo_factor *f = &group->factor[i];
         double k = f->extent, load = 1 / k, far = 1;
@@ -122,7 +154,8 @@ struct coll_cost coll_phased_cost(const topo *t, const struct coll_spec *spec)
             if (is_ring && f->extent % 2 == 1) load = (k * k - 1) / (8 * k);
         }
         hops += far * f->stride;
-        if (load * f->stride > worst) worst = load * f->stride;
+        loads[i] = load * f->stride / group->factor_count;
     }
-    return coll_cost_make(hops * net.hop_ps, worst * spec->bytes / net.bytes_per_s * 1e12, false);
+    double shared = shared_axes(loads, group->factor_count);
+    return coll_cost_make(hops * net.hop_ps, shared * spec->bytes / net.bytes_per_s * 1e12, false);
 }

@@ -34,7 +34,7 @@ coll_plan *coll_plan_create(const topo *t, const struct coll_spec *spec, uint32_
     for (uint32_t r = 0; r < spec->group.size; r++)
         if (!topo_chip_is_failed(t, topo_group_chip(t, &spec->group, 0, r)))
             plan->rank_of_member[plan->members++] = r;
-    plan->has_cells = plan->members <= COLL_CELLS_RANKS_MAX;
+    plan->has_cells = plan->members <= COLL_CELLS_RANKS_MAX && !spec->is_unchecked;
     return plan;
 }
 

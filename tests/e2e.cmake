@@ -43,10 +43,11 @@ add_test(NAME golden/invariants COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/golden/invar
 set_tests_properties(golden/invariants PROPERTIES LABELS e2e TIMEOUT 120)
 
 # What scripts/ holds; the pictures are skipped without gnuplot.
-foreach(name compare_astra compare_booksim plot_collective plot_traffic)
+foreach(name choice compare_astra compare_booksim plot_collective plot_traffic)
     add_test(NAME e2e/${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/scripts/${name} $<TARGET_FILE:podsim>)
     set_tests_properties(e2e/${name} PROPERTIES LABELS e2e TIMEOUT 120 SKIP_RETURN_CODE 77)
 endforeach()
+set_tests_properties(e2e/choice PROPERTIES TIMEOUT 600) # some 4,000 runs, slow in debug builds
 
 # podsim_fuzz_test(NAME LAYER): fuzz/NAME.c over its corpus and seeded mutations; libfuzzer_NAME to search by hand.
 function(podsim_fuzz_test name layer)
@@ -66,5 +67,6 @@ podsim_fuzz_test(spec topo)
 podsim_fuzz_test(graph topo)
 podsim_fuzz_test(group topo)
 podsim_fuzz_test(study workloads)
+set_tests_properties(fuzz/study PROPERTIES TIMEOUT 600) # each study chooses algorithms, slow in debug builds
 podsim_fuzz_test(msccl collectives)
 podsim_fuzz_test(pairs cli)

@@ -81,7 +81,8 @@ START_TEST(factors_are_what_they_are_alone)
     for (int a = 0; a < COLL_ALGORITHMS; a++) {
         enum coll_algorithm algorithm = (enum coll_algorithm)a;
         if (!coll_algorithm_fits(COLL_ALL_GATHER, algorithm) || algorithm == COLL_HIERARCHICAL ||
-            algorithm == COLL_HAMILTONIAN) /* of slices; of tori */
+            algorithm == COLL_HAMILTONIAN ||
+            algorithm == COLL_CHANNELS) /* of slices, tori, domains */
             continue;
         ck_assert_double_eq(time_us("mesh:2*switch:16", "y", COLL_ALL_REDUCE, algorithm, 1e6),
                             time_us("switch:16", "x", COLL_ALL_REDUCE, algorithm, 1e6));
@@ -155,10 +156,26 @@ START_TEST(everything_runs_and_bounds_hold)
 }
 END_TEST
 
+/* V over all rails at once, 2(n-1)/n V/(k W') and some hops: 8 rails of 25 GB/s, n = 24; 4 of 50,
+ * n = 16. One ring would take a rail's time for all of V. */
+START_TEST(channels_fill_the_rails)
+{
+    const double V = 1073741824;
+    double us =
+        time_us("rail:3x8,domain=300GB/s,rail=25GB/s", "xy", COLL_ALL_REDUCE, COLL_CHANNELS, V);
+    ck_assert_double_eq_tol(us, 2 * 23 / 24.0 * V / (8 * 25e3), 1e-3 * us);
+    us = time_us("rail:4x4,domain=450GB/s,rail=50GB/s", "xy", COLL_ALL_GATHER, COLL_CHANNELS, V);
+    ck_assert_double_eq_tol(us, 15 / 16.0 * V / (4 * 50e3), 1e-3 * us);
+    /* 3 rails as fast as the domain: each chip passes on all of V inside, a third by a rail */
+    us = time_us("rail:4x3,domain=25GB/s,rail=25GB/s", "xy", COLL_ALL_GATHER, COLL_CHANNELS, V);
+    ck_assert_double_eq_tol(us, 11 / 12.0 * V / 25e3, 1e-3 * us);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {messages_through_switches, chips_of_a_host_share_its_nic,
-                                  factors_are_what_they_are_alone};
+                                  factors_are_what_they_are_alone, channels_fill_the_rails};
     Suite *suite = SUITE_OF("coll_fabric", tests);
     TCase *loops = tcase_create("sweep");
     tcase_set_timeout(loops, 120);

@@ -58,6 +58,9 @@ START_TEST(more_dimensions)
                                            {"torus:4x4", "yx", ""},
                                            {"torus:3x5", "xy", ""},
                                            {"mesh:3x3", "xy", ""},
+                                           {"rail:3x4,domain=450GB/s,rail=50GB/s", "", ""},
+                                           {"dgx-h100:2", "yx", ""},
+                                           {"clos:5x3", "", ""},
                                            {"mesh:2x5", "xy", ""},
                                            {"torus:4x4x4", "xyz", ""},
                                            {"torus:2x3x4", "xyz", ""},
@@ -97,7 +100,7 @@ START_TEST(more_dimensions)
     check_all(cases[_i][0], cases[_i][1], cases[_i][2]);
 }
 END_TEST
-#define MORE_CASES 40
+#define MORE_CASES 43
 
 /* ---- sabotage: a ring all-gather or reduce-scatter over 4 chips with one thing changed ---- */
 

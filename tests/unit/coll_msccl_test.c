@@ -539,12 +539,13 @@ static void check_round_trips(const char *spec, const char *axes)
 START_TEST(podsims_algorithms_take_the_same_time_from_a_file)
 {
     static const char *const cases[][2] = {
-        {"torus:4", "x"},   {"torus:4x4", "xy"}, {"torus:4x4", "y"}, {"full:6", "x"},
-        {"mesh:3x3", "xy"}, {"torus:4x3", "xy"}, {"switch:5", "x"},  {"torus:16", "x4@4"}};
+        {"torus:4", "x"},     {"torus:4x4", "xy"},    {"torus:4x4", "y"}, {"full:6", "x"},
+        {"mesh:3x3", "xy"},   {"torus:4x3", "xy"},    {"switch:5", "x"},  {"torus:16", "x4@4"},
+        {"dgx-h100:2", "xy"}, {"v5p:2x2x1*2", "xyzw"}};
     check_round_trips(cases[_i][0], cases[_i][1]);
 }
 END_TEST
-#define ROUND_TRIPS 8
+#define ROUND_TRIPS 10
 
 START_TEST(what_xml_cannot_say_is_refused)
 {

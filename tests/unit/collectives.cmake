@@ -1,5 +1,6 @@
 podsim_unit_test(coll_check_test collectives)
 podsim_unit_test(coll_msccl_test collectives)
+podsim_unit_test(coll_routed_test collectives)
 podsim_property_test(coll_msccl_random_test collectives)
 podsim_analytic_test(coll_forms_test collectives)
 podsim_analytic_test(coll_twisted_test collectives)
