@@ -337,18 +337,6 @@ static void run_compute(struct run *r, const struct ready *at, const struct net_
 
 /* ---- messages ---- */
 
-/* `to` is the peer of the chip that stands for the sender. */
-static void paths_of(struct run *r, const net_schedule *s, topo_chip_id from,
-                     const struct net_op *op)
-{
-    const struct net_peer *peer = net_schedule_peer(s, op->peer);
-    bool is_walked =
-        peer->kind == NET_PEER_HOPS && topo_walk(r->topology, from, peer->step, &r->paths);
-    if (is_walked) return;
-    topo_route(r->topology, from, net_peer_of(s, from, op->peer), &r->paths); /* around a failed
-                                                                                * cable, too */
-}
-
 /* A path's links as classes; borrowed until the next call. */
 static const topo_link_id *classes_of_path(struct run *r, uint32_t path, uint32_t *hops)
 {
@@ -385,7 +373,7 @@ static void send(struct run *r, uint32_t id)
         net_flow_start(r->engine, r->now, a->bytes, &link, 1, id);
         return;
     }
-    paths_of(r, s, from, op);
+    net_paths_to_peer(s, from, op->peer, &r->paths);
     const struct topo_paths *p = &r->paths;
     bool is_local = p->begin[0] == p->begin[1];
     if (a->bytes == 0 || is_local) {
