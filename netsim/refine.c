@@ -266,8 +266,8 @@ static void number_chips(const struct refiner *r, struct net_classes *out, topo_
     sim_free(first);
 }
 
-/* What the chips of one colour have at place `i` of their words is of one class; a link may have got
- * its class from another place already. */
+/* What the chips of one colour have at place `i` of their words is of one class; a link may have
+ * got its class from another place already. */
 static bool is_one_class_at(const struct refiner *r, uint32_t begin, uint32_t end, uint32_t i,
                             struct net_classes *out)
 {
