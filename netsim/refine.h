@@ -24,8 +24,8 @@
 
 #include "netsim/usage.h"
 
-/** Chips' classes are numbered by their lowest chips; links that nobody uses are the last class. The
- * arrays are the caller's to free. */
+/** Chips' classes are numbered by their lowest chips; links that nobody uses are the last class.
+ * The arrays are the caller's to free. */
 struct net_classes {
     uint32_t chips, links;
     uint32_t *class_of_chip; /* [chips of the topology] */
