@@ -260,18 +260,12 @@ static void run_compute(net_executor *x, const struct net_ready *at, const struc
 
 /* ---- messages ---- */
 
-/* The way is walked where hops are given and their cables work, else routed. */
 void net_executor_route(net_executor *x, uint32_t activity)
 {
     const struct net_activity *a = &x->activity[activity];
     const struct net_frame *f = &x->frame[a->frame];
     const struct net_op *op = &net_executor_program(x, f, a->chip)->op[a->op];
-    const struct net_peer *peer = net_schedule_peer(f->schedule, op->peer);
-    topo_chip_id from = net_executor_chip(x, a->chip);
-    bool is_walked =
-        peer->kind == NET_PEER_HOPS && topo_walk(x->topology, from, peer->step, &x->paths);
-    if (!is_walked)
-        topo_route(x->topology, from, net_peer_of(f->schedule, from, op->peer), &x->paths);
+    net_paths_to_peer(f->schedule, net_executor_chip(x, a->chip), op->peer, &x->paths);
 }
 
 void net_executor_arrive_without_bytes(net_executor *x, uint32_t activity, sim_ps latency)

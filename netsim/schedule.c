@@ -474,3 +474,13 @@ topo_chip_id net_peer_of(const net_schedule *s, topo_chip_id chip, uint32_t peer
     assert(false);
     return 0;
 }
+
+topo_chip_id net_paths_to_peer(const net_schedule *s, topo_chip_id chip, uint32_t peer,
+                               struct topo_paths *paths)
+{
+    const struct net_peer *p = net_schedule_peer(s, peer);
+    topo_chip_id to = net_peer_of(s, chip, peer);
+    bool is_walked = p->kind == NET_PEER_HOPS && topo_walk(s->topology, chip, p->step, paths);
+    if (!is_walked) topo_route(s->topology, chip, to, paths);
+    return to;
+}

@@ -20,6 +20,7 @@
 
 #include "base/time.h"
 #include "topo/group.h"
+#include "topo/route.h"
 #include "topo/topo.h"
 
 #define NET_NONE UINT32_MAX
@@ -177,5 +178,9 @@ uint32_t net_place(const net_schedule *s, topo_chip_id chip);
 uint32_t net_space_digit(const net_schedule *s, topo_chip_id chip, uint32_t axis);
 bool net_op_exists(const net_schedule *s, topo_chip_id chip, const struct net_op *op);
 topo_chip_id net_peer_of(const net_schedule *s, topo_chip_id chip, uint32_t peer);
+/** The peer, and the paths of a message to it: the walk along its hops, around a failed cable the
+ * routing's. */
+topo_chip_id net_paths_to_peer(const net_schedule *s, topo_chip_id chip, uint32_t peer,
+                               struct topo_paths *paths);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Finding the translations that change nothing.
+ * Finding the translations that change nothing; colours are in refine.c.
  *
  * For each axis the steps that divide its size are tried, the smallest first. What has to hold for
  * the step s, with c' the image of chip c:
@@ -20,7 +20,13 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "netsim/refine.h"
 #include "topo/route.h"
+
+/* Words that looking at colours may take: where there is nothing else, and where translations have
+ * reduced the run already. */
+#define WORDS_MOST (UINT32_C(1) << 24) /* 64 MiB */
+#define WORDS_MORE (UINT32_C(1) << 20)
 
 /* One translation being tried. */
 struct trial {
@@ -131,38 +137,10 @@ static bool keeps_schedule(const struct trial *trial, const net_schedule *s)
            (!has_digits(s) || keeps_digits(trial, s)) && (!has_lists(s) || keeps_lists(trial, s));
 }
 
-/* ---- all schedules of a run ---- */
-
-struct schedules {
-    const net_schedule **schedule;
-    uint32_t count, capacity;
-};
-
-static void add_schedule(struct schedules *all, const net_schedule *s)
-{
-    for (uint32_t i = 0; i < all->count; i++)
-        if (all->schedule[i] == s) return;
-    SIM_GROW(all->schedule, all->capacity, all->count + 1);
-    all->schedule[all->count++] = s;
-}
-
-/* The root and whatever is called, each once; the list is the queue. */
-static struct schedules list_schedules(const net_schedule *root)
-{
-    struct schedules all = {0};
-    add_schedule(&all, root);
-    for (uint32_t i = 0; i < all.count; i++)
-        for (uint32_t p = 0; p < net_schedule_programs(all.schedule[i]); p++) {
-            const struct net_program *program = net_schedule_program(all.schedule[i], p);
-            for (net_op_id op = 0;
-                 op < program->op_count && net_schedule_calls(all.schedule[i]) > 0; op++)
-                if (program->op[op].kind == NET_OP_CALL) add_schedule(&all, program->op[op].callee);
-        }
-    return all;
-}
+/* ---- periods ---- */
 
 /* The smallest step along the axis that changes nothing; the axis's size when there is none. */
-static uint32_t period_of(const struct schedules *all, const topo *t, uint32_t axis)
+static uint32_t period_of(const struct net_schedules *all, const topo *t, uint32_t axis)
 {
     uint32_t size = topo_axis_size(t, axis);
     for (uint32_t step = 1; step < size; step++) {
@@ -239,32 +217,69 @@ static void list_members(struct net_symmetry *s, uint32_t chips)
         s->member[fill[s->class_of_chip[c]]++] = c;
 }
 
-struct net_symmetry net_symmetry_find(const net_schedule *root, bool is_on)
+/* By translations, where there are any. */
+static void translate(const struct net_schedules *all, const topo *t, struct net_symmetry *s)
 {
-    const topo *t = net_schedule_topo(root);
-    struct net_symmetry s = {.chips = topo_chips(t), .links = topo_links(t)};
-    if (!is_on || !topo_has_ports(t)) return s;
-    struct schedules all = list_schedules(root);
     uint32_t period[TOPO_AXES_MAX];
+    if (!topo_has_ports(t)) return;
     for (uint32_t a = 0; a < topo_axes(t); a++) {
-        period[a] = period_of(&all, t, a);
-        s.is_reduced = s.is_reduced || period[a] < topo_axis_size(t, a);
+        period[a] = period_of(all, t, a);
+        s->is_reduced = s->is_reduced || period[a] < topo_axis_size(t, a);
     }
-    sim_free(all.schedule);
-    if (!s.is_reduced) return s;
-    s.chips = s.links = 0;
-    number_chips(&s, t, period);
-    number_links(&s, t);
-    list_members(&s, topo_chips(t));
-    return s;
+    if (!s->is_reduced) return;
+    s->chips = s->links = 0;
+    number_chips(s, t, period);
+    number_links(s, t);
 }
 
-void net_symmetry_release(struct net_symmetry *s)
+static void release_classes(struct net_symmetry *s)
 {
     sim_free(s->class_of_chip);
     sim_free(s->chip_of_class);
     sim_free(s->class_of_link);
     sim_free(s->link_of_class);
+}
+
+/* By colours of chips; kept where that gives fewer classes. */
+static void colour(const struct net_schedules *all, const topo *t, struct net_symmetry *s)
+{
+    struct net_classes found;
+    if (!net_refine(all, s->is_reduced ? WORDS_MORE : WORDS_MOST, &found)) return;
+    if (found.chips >= s->chips) {
+        sim_free(found.class_of_chip);
+        sim_free(found.class_of_link);
+        return;
+    }
+    release_classes(s);
+    *s = (struct net_symmetry){.is_reduced = true,
+                               .chips = found.chips,
+                               .links = found.links,
+                               .class_of_chip = found.class_of_chip,
+                               .class_of_link = found.class_of_link,
+                               .chip_of_class = SIM_NEW(topo_chip_id, found.chips),
+                               .link_of_class = SIM_NEW(topo_link_id, found.links)};
+    for (topo_chip_id c = topo_chips(t); c-- > 0;)
+        s->chip_of_class[s->class_of_chip[c]] = c;
+    for (topo_link_id l = topo_links(t); l-- > 0;)
+        s->link_of_class[s->class_of_link[l]] = l;
+}
+
+struct net_symmetry net_symmetry_find(const net_schedule *root, bool is_on)
+{
+    const topo *t = net_schedule_topo(root);
+    struct net_symmetry s = {.chips = topo_chips(t), .links = topo_links(t)};
+    if (!is_on) return s;
+    struct net_schedules all = net_schedules_of(root);
+    translate(&all, t, &s);
+    if (s.chips > 1) colour(&all, t, &s);
+    if (s.is_reduced) list_members(&s, topo_chips(t));
+    sim_free(all.schedule);
+    return s;
+}
+
+void net_symmetry_release(struct net_symmetry *s)
+{
+    release_classes(s);
     sim_free(s->member_begin);
     sim_free(s->member);
     *s = (struct net_symmetry){0};

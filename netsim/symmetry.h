@@ -1,22 +1,23 @@
 /**
  * Exact symmetry: which chips see the same network and do the same at all times.
  *
- * A translation is a symmetry of a run when it maps links to links of equal rate and latency,
- * routes to routes, and what a chip does to what its image does. The chips that such translations
- * map to each other are a class; so are links. On a torus a translation but the identity moves
- * every chip and every link, so all classes of chips have one size, and so have the classes of
- * links they send on: a class of links carries, per link, exactly the flows of one of them. The
- * quotient is therefore just a smaller network, on which the same engine runs: one chip for each
- * class, its messages to the class of their receiver over the classes of their links. A route may
- * pass a class several times; then it counts as often.
+ * Such chips are a class; so are the links that they pass at the same place of what they do. A
+ * class of links carries, per link, exactly the flows of one of them, so the classes are just a
+ * smaller network, on which the same engine runs: one chip for each class, its messages to the
+ * class of their receiver over the classes of their links. A route may pass a class several times;
+ * then it counts as often.
  *
  *      ring of 4, everybody sends to the next        one class: a chip that sends to itself over
  *      0 > 1 > 2 > 3 > 0                             the one link class "+"
  *
- * Nothing is guessed: translations are tried axis by axis, the smallest step first, and each is
- * verified chip by chip against the topology and against every program, guard and peer of the
- * schedule and of all that it calls. Faults, meshes along their own axis, and roles that differ
- * from chip to chip leave the identity, and the engine runs on all chips.
+ * Classes are found in two ways, and nothing is guessed in either:
+ *
+ *   translations  of a healthy torus, axis by axis, the smallest step first, each verified chip by
+ *                 chip against the topology and against every program, guard and peer. Quick on a
+ *                 million chips.
+ *   colours       of chips on any topology, over the links in use (refine.h): where translations
+ *                 leave more than one class and the search costs little beside the run. Something
+ *                 odd takes the symmetry of the part it is tied to by links in use, no more.
  */
 #ifndef PODSIM_NETSIM_SYMMETRY_H
 #define PODSIM_NETSIM_SYMMETRY_H

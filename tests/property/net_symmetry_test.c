@@ -37,6 +37,10 @@ static const char *const specs[] = {"torus:4x4",
                                     "switch:6",
                                     "torus:3x3*2,dcn=3GB/s",
                                     "torus:6x6",
+                                    "v5p:4x4x2*2",
+                                    "torus:4*3,dcn=1GB/s",
+                                    "mesh:3x6",
+                                    "fat-tree:4",
                                     "v4:4x4x8"};
 static const char *const latencies[] = {"0", "1us", "333ns", "7ps", NULL, NULL};
 static const char *const faults[] = {
@@ -228,11 +232,20 @@ START_TEST(classes_are_as_few_as_they_can_be)
         {"torus:8x8", "x", "", COLL_ALL_REDUCE, COLL_RING, 1},
         {"torus:8x8", "x4", "", COLL_ALL_TO_ALL, COLL_DIRECT, 4}, /* a place in the group of 4 */
         {"torus:8x8", "xy", "", COLL_ALL_TO_ALL, COLL_DIRECT, 1},
-        {"torus:8x8", "xy", "", COLL_ALL_REDUCE, COLL_SWING, 4}, /* odd and even, both axes */
+        {"torus:8x8", "xy", "", COLL_ALL_REDUCE, COLL_SWING, 1}, /* even chips mirror odd ones */
         {"mesh:4x8", "xy", "", COLL_ALL_REDUCE, COLL_BUCKET, 32},
         {"v6e:8x16", "xy", "", COLL_ALL_REDUCE, COLL_BUCKET, 8}, /* x is a line */
         {"torus:8x8", "xy", "link:0,0:+x", COLL_ALL_REDUCE, COLL_BUCKET, 64},
         {"v4:8x8x8,optical=2us", "xyz", "", COLL_ALL_REDUCE, COLL_BUCKET, 64}, /* a cube */
+        /* the cable's detour ties two rows of 8 together; the other six are one class */
+        {"torus:8x8", "x", "link:0,0:+x", COLL_ALL_REDUCE, COLL_BUCKET, 16 + 1},
+        {"torus:8x8", "y", "link:0,0:+x", COLL_ALL_REDUCE, COLL_BUCKET, 1}, /* not in use */
+        {"mesh:4x8", "y", "", COLL_ALL_REDUCE, COLL_BUCKET, 8},             /* places of a line */
+        {"v4:8x8x8,optical=2us", "z", "", COLL_ALL_REDUCE, COLL_BUCKET, 4}, /* of a cube */
+        {"torus:3x3*4,dcn=3GB/s", "xyz", "", COLL_ALL_REDUCE, COLL_HIERARCHICAL, 1},
+        {"v5p:4x4x4*2", "xyzw", "", COLL_ALL_REDUCE, COLL_HIERARCHICAL, 4}, /* of a host's NIC */
+        {"v5p:4x4x4*2", "xyz", "", COLL_ALL_TO_ALL, COLL_DIRECT, 1},
+        {"switch:6", "x", "", COLL_ALL_TO_ALL, COLL_DIRECT, 1},
         /* digits go round x and y without the twist, so only moves along z commute */
         {"v4:4x4x8,twisted", "xyz", "", COLL_ALL_TO_ALL, COLL_DIRECT, 16}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
