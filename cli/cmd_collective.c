@@ -549,7 +549,7 @@ static enum sim_status make_plan(const struct request *q, const topo *t,
     question.file = algorithms->read;
     SIM_TRY(collective_plan_make(t, &question, err, plan));
     for (size_t i = 0; i < plan->row_count; i++)
-        SIM_TRY(collective_prepare(t, &plan->row[i], err));
+        SIM_TRY(collective_prepare(t, q->coalesce, &plan->row[i], err));
     if (algorithms->read != NULL)
         SIM_TRY(coll_msccl_check(algorithms->read, plan->row[0].spec.root, err));
     if (q->export_path == NULL) return SIM_OK;

@@ -38,7 +38,8 @@ struct collective_outputs {
 
 /** What is known before running: the bound and the closed form. Errors: SIM_EDATA (longer than
  * simulated time). */
-SIM_MUST_CHECK enum sim_status collective_prepare(const topo *t, struct collective_row *row,
+SIM_MUST_CHECK enum sim_status collective_prepare(const topo *t, double coalesce,
+                                                  struct collective_row *row,
                                                   struct sim_error *err);
 /** Build and run one prepared row; `totals` is added to. */
 SIM_MUST_CHECK enum sim_status collective_run(const topo *t, const struct net_options *options,

@@ -40,7 +40,7 @@ static enum sim_status run_on(const topo *t, const struct validate_run *run, str
                                    .receiver = run->receiver};
     if (run->axes != NULL) SIM_TRY(topo_group_parse(t, run->axes, err, &row->spec.group));
     if (!run->is_named) row->spec.algorithm = coll_choose(t, &row->spec);
-    SIM_TRY(collective_prepare(t, row, err));
+    SIM_TRY(collective_prepare(t, 0, row, err));
     const struct topo_chip *chip = topo_chip_of(t);
     struct net_options net = {.entry_overhead_ps = chip != NULL ? chip->launch_overhead_ps : 0};
     return collective_run(t, &net, &none, row, &totals, err);
