@@ -119,7 +119,6 @@ struct request {
     struct cli_router router;
     sim_ps launch_overhead_ps; /* -1: the chip's */
     sim_ps send_overhead_ps;
-    double coalesce;
     uint64_t *bytes;
     uint32_t bytes_count;
 };
@@ -219,7 +218,8 @@ static enum sim_status take(void *request, int option, const char *value, struct
         return cli_option_error("send-overhead", sim_time_parse(value, err, &q->send_overhead_ps),
                                 err);
     case OPT_COALESCE:
-        return parse_number("coalesce", value, 0, 0.1, "a share from 0 to 0.1", err, &q->coalesce);
+        return parse_number("coalesce", value, 0, 0.1, "a share from 0 to 0.1", err,
+                            &q->question.coalesce);
     case OPT_FORMAT:
         return cli_format_parse(value, err, &q->format);
     case OPT_MESSAGES:
@@ -319,7 +319,7 @@ static enum sim_status check_request(const struct request *q, struct sim_error *
         return sim_error_set(err, SIM_EUSAGE,
                              "the router's options go with --engine packet, found --engine %s",
                              collective_engine_names[q->question.engine]);
-    if (q->coalesce > 0 && q->question.engine == COLLECTIVE_PACKET)
+    if (q->question.coalesce > 0 && q->question.engine == COLLECTIVE_PACKET)
         return sim_error_set(err, SIM_EUSAGE,
                              "--coalesce is about flows; leave out --engine packet");
     if (q->together_path != NULL) return check_together(q, err);
@@ -406,7 +406,7 @@ static enum sim_status make_net_options(const struct request *q, const topo *t,
     *out = (struct net_options){.send_overhead_ps = q->send_overhead_ps,
                                 .entry_overhead_ps = launch_overhead_ps(q, t),
                                 .is_unreduced = q->symmetry == 1,
-                                .coalesce = q->coalesce};
+                                .coalesce = q->question.coalesce};
     if (q->question.engine != COLLECTIVE_PACKET) return SIM_OK;
     out->router = router;
     return cli_router_make(&q->router, t, err, router);
@@ -495,7 +495,7 @@ static void add_meta(cli_report *report, const struct request *q, const topo *t,
     cli_meta_text(report, "engine", collective_engine_names[q->question.engine]);
     if (router != NULL)
         cli_meta_text(report, "router", net_router_format(router, text, sizeof text));
-    if (q->coalesce > 0) cli_meta_double(report, "coalesce", q->coalesce);
+    if (q->question.coalesce > 0) cli_meta_double(report, "coalesce", q->question.coalesce);
 }
 
 static void note_left_out(cli_report *report, const struct collective_plan *p)
@@ -507,7 +507,8 @@ static void note_left_out(cli_report *report, const struct collective_plan *p)
             used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
                                      used > 0 ? ", " : "", coll_algorithm_names[i]);
     if (used > 0)
-        cli_note(report, "all leaves out %s: each over 20 million flows; named alone it runs",
+        cli_note(report,
+                 "all leaves out %s: too many flows at once; named alone it runs or says why not",
                  names);
 }
 
@@ -549,7 +550,7 @@ static enum sim_status make_plan(const struct request *q, const topo *t,
     question.file = algorithms->read;
     SIM_TRY(collective_plan_make(t, &question, err, plan));
     for (size_t i = 0; i < plan->row_count; i++)
-        SIM_TRY(collective_prepare(t, q->coalesce, &plan->row[i], err));
+        SIM_TRY(collective_prepare(t, q->question.coalesce, &plan->row[i], err));
     if (algorithms->read != NULL)
         SIM_TRY(coll_msccl_check(algorithms->read, plan->row[0].spec.root, err));
     if (q->export_path == NULL) return SIM_OK;

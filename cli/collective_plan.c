@@ -73,6 +73,7 @@ static bool is_light(const struct planner *p, const struct coll_spec *spec)
 {
     const double flows_max = 2e7;
     bool is_run = p->q->engine != COLLECTIVE_BOUND;
+    if (!collective_is_in_reach(p->t, p->q->coalesce, p->q->engine, spec)) return false;
     return !is_run || coll_flows(p->t, spec) <= flows_max;
 }
 

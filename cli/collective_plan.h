@@ -10,6 +10,7 @@
 struct collective_question {
     enum coll_op op;
     enum collective_engine engine;
+    double coalesce; /* share; 0: exact */
     const char *axes, *algorithms;
     const coll_msccl *file;               /* in place of algorithms; borrowed, or NULL */
     const char *pairs_path, *matrix_path; /* messages instead of sizes */

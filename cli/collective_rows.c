@@ -165,26 +165,31 @@ static uint64_t messages_at_once(const topo *t, const struct coll_spec *spec)
     return n * (n - 1) * (spec->is_one_group || topo_is_faulty(t) ? 1 : groups);
 }
 
+enum { FAULTY_MAX = 100000, COALESCED_MAX = 1000000, HEALTHY_MAX = 4000000 };
+
+bool collective_is_in_reach(const topo *t, double coalesce, enum collective_engine engine,
+                            const struct coll_spec *spec)
+{
+    bool is_direct = spec->op == COLL_ALL_TO_ALL && spec->algorithm == COLL_DIRECT;
+    bool is_symmetric = topo_has_ports(t) && !topo_is_faulty(t);
+    uint64_t most = !topo_is_faulty(t) ? HEALTHY_MAX : coalesce > 0 ? COALESCED_MAX : FAULTY_MAX;
+    return !is_direct || is_symmetric || engine != COLLECTIVE_FLOW || spec->pairs != NULL ||
+           messages_at_once(t, spec) <= most;
+}
+
 static enum sim_status check_messages(const topo *t, double coalesce,
                                       const struct collective_row *row, struct sim_error *err)
 {
-    enum { FAULTY_MAX = 100000, COALESCED_MAX = 1000000, HEALTHY_MAX = 4000000 };
     char count[SIM_QUANTITY_TEXT], bound[SIM_QUANTITY_TEXT];
-    const struct coll_spec *spec = &row->spec;
-    bool is_direct = spec->op == COLL_ALL_TO_ALL && spec->algorithm == COLL_DIRECT;
-    bool is_symmetric = topo_has_ports(t) && !topo_is_faulty(t);
-    uint64_t messages = messages_at_once(t, spec);
-    uint64_t most = !topo_is_faulty(t) ? HEALTHY_MAX : coalesce > 0 ? COALESCED_MAX : FAULTY_MAX;
-    if (!is_direct || is_symmetric || row->engine != COLLECTIVE_FLOW || spec->pairs != NULL ||
-        messages <= most)
-        return SIM_OK;
+    uint64_t messages = messages_at_once(t, &row->spec);
+    bool would_coalesce = topo_is_faulty(t) && coalesce == 0 && messages <= COALESCED_MAX;
+    if (collective_is_in_reach(t, coalesce, row->engine, &row->spec)) return SIM_OK;
     return sim_error_set(
         err, SIM_ERESOURCE,
         "%s messages at once on %s are out of reach for exact flows (bound: %s us); "
         "want --algorithm phased, %s--engine packet, or --engine bound",
         sim_count_format(messages, count), topo_spec(t),
-        shown(sim_ps_to_us(row->bound.time_ps), bound),
-        most == FAULTY_MAX && messages <= COALESCED_MAX ? "--coalesce 0.01, " : "");
+        shown(sim_ps_to_us(row->bound.time_ps), bound), would_coalesce ? "--coalesce 0.01, " : "");
 }
 
 enum sim_status collective_prepare(const topo *t, double coalesce, struct collective_row *row,

@@ -36,6 +36,9 @@ struct collective_outputs {
     FILE *messages, *link_stats;
 };
 
+/** Is simulating it a matter of minutes? All-to-all with all messages at once may take days. */
+bool collective_is_in_reach(const topo *t, double coalesce, enum collective_engine engine,
+                            const struct coll_spec *spec);
 /** What is known before running: the bound and the closed form. Errors: SIM_EDATA (longer than
  * simulated time). */
 SIM_MUST_CHECK enum sim_status collective_prepare(const topo *t, double coalesce,
