@@ -18,9 +18,9 @@
  * algorithms take something between the longest chain and one level after the other.
  *
  * Exact where the messages of a level start together and no others meet them, as on rings,
- * crossbars and full meshes; else an estimate, mostly within some per cent. Cost: a route for each message of
- * each level that differs from those before. Above COLL_ROUTED_VISITS_MAX links walked there is no
- * answer.
+ * crossbars and full meshes; else an estimate, mostly within some per cent. Cost: a route for each
+ * message of each level that differs from those before. Above COLL_ROUTED_VISITS_MAX links walked
+ * there is no answer.
  */
 #ifndef PODSIM_COLLECTIVES_ROUTED_H
 #define PODSIM_COLLECTIVES_ROUTED_H

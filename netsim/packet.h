@@ -66,8 +66,8 @@ struct net_packet_counts {
 SIM_MUST_CHECK enum sim_status net_packet_create(const topo *t, const struct net_router *router,
                                                  const struct net_packet_client *client,
                                                  struct sim_error *err, net_packet_engine **out);
-/** Would net_packet_create() take it? `resolved` (may be `router`) is the router with what it leaves
- * open chosen. Errors: as there. */
+/** Would net_packet_create() take it? `resolved` (may be `router`) is the router with what it
+ * leaves open chosen. Errors: as there. */
 SIM_MUST_CHECK enum sim_status net_packet_check(const topo *t, const struct net_router *router,
                                                 struct sim_error *err, struct net_router *resolved);
 void net_packet_destroy(net_packet_engine *e);

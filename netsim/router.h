@@ -9,8 +9,8 @@
  *     link +x   --> [vc 0][vc 1] --+            +--> ejection
  *
  * A *cycle* is the time of one flit on a link. A packet that is alone takes
- * injection + H * hop + ejection + bytes / rate over H equal links; the hop is counted from grant to
- * grant, and an unbuffered injection counts none.
+ * injection + H * hop + ejection + bytes / rate over H equal links; the hop is counted from grant
+ * to grant, and an unbuffered injection counts none.
  */
 #ifndef PODSIM_NETSIM_ROUTER_H
 #define PODSIM_NETSIM_ROUTER_H
@@ -37,8 +37,8 @@ enum net_vc_binding {
 
 /** Whose turn it is at an output. */
 enum net_arbitration {
-    NET_BY_INPUT, /* round robin over the inputs, then over an input's virtual channels: two messages
-                     that meet get half each */
+    NET_BY_INPUT,  /* round robin over the inputs, then over an input's virtual channels: two
+                      messages that meet get half each */
     NET_BY_CHANNEL /* round robin over all virtual channels */
 };
 
