@@ -205,12 +205,10 @@ static void find_chips(struct routing *r)
     sim_free(fill);
 }
 
-/* The way of the engine: walked where hops are given and their cables work, else routed. */
+/* The way of the engine. */
 static void find_way(struct routing *r, topo_chip_id chip, const struct net_op *op)
 {
-    const struct net_peer *peer = net_schedule_peer(r->s, op->peer);
-    bool is_walked = peer->kind == NET_PEER_HOPS && topo_walk(r->t, chip, peer->step, &r->paths);
-    if (!is_walked) topo_route(r->t, chip, net_peer_of(r->s, chip, op->peer), &r->paths);
+    net_paths_to_peer(r->s, chip, op->peer, &r->paths);
     r->visits += r->paths.begin[r->paths.count] + 1;
 }
 

@@ -4,10 +4,8 @@
 #include "netsim/packet.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/arena.h"
-#include "base/quantity.h"
 #include "netsim/packet_visit.h"
 #include "topo/routing.h"
 
@@ -104,7 +102,6 @@ static void choose_times(net_packet_engine *e)
         if (in.credit < e->lookahead) e->lookahead = in.credit;
     }
     e->window = e->lookahead;
-    e->is_uniform = e->rates == 1 && e->latencies == 1;
     e->flit = SIM_NEW(net_ticks, e->rates);
     for (uint32_t r = 0; r < e->rates; r++)
         e->flit[r] = (net_ticks)llrint(e->router.flit_bytes * e->ticks_per_byte[r]);
@@ -236,7 +233,7 @@ static void init_node(net_packet_engine *e, uint32_t id, const struct node *n)
         v.owner[i] = NONE16;
 }
 
-static bool closes_axis(const topo *t, topo_node_id from, uint32_t port)
+bool net_packet_closes_axis(const topo *t, topo_node_id from, uint32_t port)
 {
     uint32_t at = topo_coord(t, from, port / 2);
     return at == (port % 2 == 0 ? topo_axis_size(t, port / 2) - 1 : 0);
@@ -247,17 +244,15 @@ static void connect(net_packet_engine *e, topo_link_id link, uint32_t output, ui
 {
     const topo *t = e->topology;
     topo_node_id from = topo_link_from(t, link), to = topo_link_to(t, link);
-    struct node *source = net_packet_node(e, from), *target = net_packet_node(e, to);
-    struct view v;
-    net_packet_layout(e, (char *)source, source, e->words, &v);
+    struct view v = net_packet_view(e, from), target = net_packet_view(e, to);
     struct output *o = &v.output[output];
     o->node = to;
-    o->ring = target->first_ring + rings_used[to];
+    o->ring = target.node->first_ring + rings_used[to];
     o->rate = rate_index(e, topo_link_rate(t, link));
     struct latency latency = link_latency(e, link);
     o->hop = latency.hop;
     point_tails(e, &v, output);
-    o->is_wrap = topo_has_ports(t) && closes_axis(t, from, output);
+    o->is_wrap = topo_has_ports(t) && net_packet_closes_axis(t, from, output);
     e->output_of_link[link] = output;
     for (uint32_t i = 0; i < e->vcs; i++) {
         uint32_t ring = o->ring + i;
@@ -265,10 +260,7 @@ static void connect(net_packet_engine *e, topo_link_id link, uint32_t output, ui
         if (e->ring_rate != NULL) e->ring_rate[ring] = o->rate;
         if (e->ring_credit != NULL) e->ring_credit[ring] = latency.credit;
     }
-    if (topo_has_ports(t)) {
-        net_packet_layout(e, (char *)target, target, e->words, &v);
-        v.axis[rings_used[to] / e->vcs] = (uint8_t)(output / 2);
-    }
+    if (topo_has_ports(t)) target.axis[rings_used[to] / e->vcs] = (uint8_t)(output / 2);
     rings_used[to] += e->vcs;
 }
 
@@ -498,19 +490,15 @@ uint32_t net_packet_ports(const net_packet_engine *e, uint32_t node)
 
 uint32_t net_packet_port_of(const net_packet_engine *e, uint32_t node, uint32_t route)
 {
-    struct node *n = net_packet_node(e, node);
-    struct view v;
+    struct view v = net_packet_view(e, node);
     if (e->router.is_one_port) return 0;
-    net_packet_layout(e, (char *)n, n, e->words, &v);
     return net_packet_step(e, &v, route).output;
 }
 
 void net_packet_offer(net_packet_engine *e, uint32_t node, uint32_t port,
                       const struct net_packet *packet, net_ticks ready)
 {
-    struct node *n = net_packet_node(e, node);
-    struct view v;
-    net_packet_layout(e, (char *)n, n, e->words, &v);
+    struct view v = net_packet_view(e, node);
     put_head(e, &v, e->words, port, packet, ready);
     lower_wake(e, node, ready);
 }
@@ -544,12 +532,10 @@ ALWAYS_INLINE void prefetch_block(const net_packet_engine *e, uint32_t node)
 
 ALWAYS_INLINE void prefetch_slots(const net_packet_engine *e, uint32_t id)
 {
-    struct node *n = net_packet_node(e, id);
-    struct view v;
-    net_packet_layout(e, (char *)n, n, e->words, &v);
-    for (uint32_t q = 0; q < n->rings; q++)
+    struct view v = net_packet_view(e, id);
+    for (uint32_t q = 0; q < v.node->rings; q++)
         __builtin_prefetch(e->slot + v.queue[q].head, 1);
-    for (uint32_t o = 0; o < n->outputs; o++)
+    for (uint32_t o = 0; o < v.node->outputs; o++)
         for (uint32_t vc = 0; !v.output[o].is_ejection && vc < e->vcs; vc++)
             __builtin_prefetch(e->slot + v.tail[o * e->vcs + vc], 1);
 }
@@ -594,8 +580,6 @@ uint64_t net_packet_in_flight(const net_packet_engine *e)
 
 net_ticks net_packet_busy(const net_packet_engine *e, topo_link_id link)
 {
-    struct node *n = net_packet_node(e, topo_link_from(e->topology, link));
-    struct view v;
-    net_packet_layout(e, (char *)n, n, e->words, &v);
+    struct view v = net_packet_view(e, topo_link_from(e->topology, link));
     return v.output[e->output_of_link[link]].busy;
 }

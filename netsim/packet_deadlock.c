@@ -7,23 +7,14 @@
 #include "base/arena.h"
 #include "netsim/packet_internal.h"
 
-/* The link whose ring it is, or TOPO_NONE (injection). */
-static topo_link_id link_of_ring(const net_packet_engine *e, const topo_link_id *link,
-                                 uint32_t ring)
-{
-    return link[ring / e->vcs];
-}
-
-/* [rings / vcs] links by the rings behind them. */
+/* [rings / vcs] links by the rings behind them; TOPO_NONE: an injection's. */
 static topo_link_id *links_by_ring(const net_packet_engine *e)
 {
     topo_link_id *link = SIM_NEW(topo_link_id, e->rings / e->vcs + 1);
     for (uint32_t i = 0; i <= e->rings / e->vcs; i++)
         link[i] = TOPO_NONE;
     for (topo_link_id l = 0; l < topo_links(e->topology); l++) {
-        struct node *n = net_packet_node(e, topo_link_from(e->topology, l));
-        struct view v;
-        net_packet_layout(e, (char *)n, n, e->words, &v);
+        struct view v = net_packet_view(e, topo_link_from(e->topology, l));
         link[v.output[e->output_of_link[l]].ring / e->vcs] = l;
     }
     return link;
@@ -34,16 +25,14 @@ static uint32_t *who_waits(const net_packet_engine *e)
 {
     uint32_t *waits_for = SIM_NEW(uint32_t, e->rings);
     for (uint32_t i = 0; i < e->nodes; i++) {
-        struct node *n = net_packet_node(e, i);
-        struct view v;
-        net_packet_layout(e, (char *)n, n, e->words, &v);
-        for (uint32_t q = 0; q < n->rings; q++) {
+        struct view v = net_packet_view(e, i);
+        for (uint32_t q = 0; q < v.node->rings; q++) {
             bool is_idle = v.idle[q / 64] >> q % 64 & 1;
             const struct output *out = &v.output[v.queue[q].output];
             bool waits = !is_idle && out->ring != NONE32;
             uint32_t vc = v.queue[q].vc != VC_NONE ? v.queue[q].vc
                                                    : e->range[v.queue[q].class & ~ENTERS].first;
-            waits_for[n->first_ring + q] = waits ? out->ring + vc : NONE32;
+            waits_for[v.node->first_ring + q] = waits ? out->ring + vc : NONE32;
         }
     }
     return waits_for;
@@ -72,7 +61,7 @@ enum sim_status net_packet_deadlock(const net_packet_engine *e, struct sim_error
     topo_link_id *link = links_by_ring(e);
     char text[SHOWN * 96] = "", from[48], to[48];
     for (uint32_t at = start; start != NONE32 && (at != start || length == 0); length++) {
-        topo_link_id l = link_of_ring(e, link, at);
+        topo_link_id l = link[at / e->vcs];
         size_t used = strlen(text);
         if (length < SHOWN && l != TOPO_NONE)
             snprintf(text + used, sizeof text - used, "%s%s to %s vc %u", length > 0 ? " -> " : "",

@@ -119,7 +119,7 @@ struct net_packet_engine {
                                            make no whole packet */
     uint32_t stride, shift;             /* of rings in `slot`: a power of two */
     net_ticks ejection;
-    bool is_early, is_packed, is_uniform;
+    bool is_early, is_packed;
     uint32_t classes;
     struct class_range range[NET_ROUTER_VCS_MAX + 1]; /* [classes], then any */
 
@@ -225,6 +225,16 @@ static inline struct node *net_packet_node(const net_packet_engine *e, uint32_t 
     return (struct node *)(void *)(e->block + e->block_begin[node]);
 }
 
+static inline struct view net_packet_view(const net_packet_engine *e, uint32_t node)
+{
+    struct node *n = net_packet_node(e, node);
+    struct view v;
+    net_packet_layout(e, (char *)n, n, e->words, &v);
+    return v;
+}
+
+/* Does the link behind this port close its axis? */
+bool net_packet_closes_axis(const topo *t, topo_node_id from, uint32_t port);
 /* One node for one window: everything it does before `end`. */
 void net_packet_visit_late(net_packet_engine *e, uint32_t node, net_ticks end);
 void net_packet_visit_early(net_packet_engine *e, uint32_t node, net_ticks end);

@@ -19,8 +19,7 @@ static bool pack(const net_packet_engine *e, const struct topo_paths *p, uint32_
         if (hops[axis] > 0 && direction[axis] != port % 2) return false;
         if (e->router.class_rule == NET_CLASS_ROUTING && p->channel[h] != is_wrapped[axis])
             return false;
-        uint32_t edge = port % 2 == 0 ? topo_axis_size(t, axis) - 1 : 0;
-        if (topo_coord(t, from, axis) == edge) is_wrapped[axis] = true;
+        if (net_packet_closes_axis(t, from, port)) is_wrapped[axis] = true;
         direction[axis] = port % 2;
         hops[axis]++;
         last_axis = axis;

@@ -9,8 +9,6 @@
  * Observers want time order, which chips alone do not give: what they are told is kept and sorted.
  */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/arena.h"
 #include "netsim/agenda.h"

@@ -43,11 +43,6 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 
 /* ---- what a chip does by itself ---- */
 
-static bool is_past_guard(const net_schedule *s, topo_chip_id chip, uint32_t guard)
-{
-    return net_op_exists(s, chip, &(struct net_op){.guard = guard});
-}
-
 static uint64_t first_colour(const struct net_schedules *all, topo_chip_id chip)
 {
     uint64_t colour = 0;
@@ -55,7 +50,7 @@ static uint64_t first_colour(const struct net_schedules *all, topo_chip_id chip)
         const net_schedule *s = all->schedule[i];
         colour = mix(colour, net_role(s, chip));
         for (uint32_t g = 0; g < net_schedule_guards(s); g++)
-            colour = mix(colour, is_past_guard(s, chip, g));
+            colour = mix(colour, net_is_under_guard(s, chip, g));
     }
     return colour;
 }
@@ -66,7 +61,7 @@ static bool does_the_same(const struct net_schedules *all, topo_chip_id a, topo_
         const net_schedule *s = all->schedule[i];
         if (net_role(s, a) != net_role(s, b)) return false;
         for (uint32_t g = 0; g < net_schedule_guards(s); g++)
-            if (is_past_guard(s, a, g) != is_past_guard(s, b, g)) return false;
+            if (net_is_under_guard(s, a, g) != net_is_under_guard(s, b, g)) return false;
     }
     return true;
 }

@@ -23,7 +23,7 @@ struct run {
     struct source *source; /* [chips] */
     struct net_gap *gap;   /* [gaps] of each share of the load that chips have */
     double *gap_share;
-    uint32_t gaps, senders, chips;
+    uint32_t gaps, chips;
     uint32_t size;
     net_ticks cycle, size_ticks;
     net_histogram *latency;  /* ticks, of packets created in the measurement */
@@ -121,7 +121,6 @@ static void start_sources(struct run *r, const topo *t)
         struct source *s = &r->source[c];
         double share = topo_chip_is_failed(t, c) ? 0 : net_pattern_share(r->traffic->pattern, c);
         if (share == 0) continue;
-        r->senders++;
         sim_rng_init(&s->rng, r->traffic->seed, c);
         s->gap = gap_of(r, share);
         s->birth = net_gap_draw(&r->gap[s->gap], &s->rng);

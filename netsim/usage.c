@@ -164,7 +164,7 @@ static void write_peer(struct writer *w, const net_schedule *s, topo_chip_id chi
     }
 }
 
-static bool is_under_guard(const net_schedule *s, topo_chip_id chip, uint32_t guard)
+bool net_is_under_guard(const net_schedule *s, topo_chip_id chip, uint32_t guard)
 {
     return net_op_exists(s, chip, &(struct net_op){.guard = guard});
 }
@@ -176,7 +176,7 @@ static void write_schedule(struct writer *w, const net_schedule *s, const struct
     uint32_t role = net_role(s, chip), last = NET_NONE;
     for (uint32_t i = t->begin[role]; i < t->begin[role + 1]; i++) {
         const struct target *target = &t->target[i];
-        if (target->peer == last || !is_under_guard(s, chip, target->guard)) continue;
+        if (target->peer == last || !net_is_under_guard(s, chip, target->guard)) continue;
         last = target->peer;
         write_peer(w, s, chip, last, label + last);
     }

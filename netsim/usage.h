@@ -52,6 +52,9 @@ static inline uint32_t net_word_value(uint32_t word)
  * something odd in it has no symmetry.
  */
 bool net_usage_write(const struct net_schedules *all, size_t most, struct net_usage *out);
+/** Is a chip within the guard (NET_NONE: every chip is)? */
+bool net_is_under_guard(const net_schedule *s, topo_chip_id chip, uint32_t guard);
+
 void net_usage_release(struct net_usage *u);
 
 #endif
