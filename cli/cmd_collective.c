@@ -408,11 +408,12 @@ static enum sim_status make_net_options(const struct request *q, const topo *t,
                                 .is_unreduced = q->symmetry == 1,
                                 .coalesce = q->question.coalesce};
     if (q->question.engine != COLLECTIVE_PACKET) return SIM_OK;
+    out->is_partitioned = true;
     out->router = router;
     return cli_router_make(&q->router, t, err, router);
 }
 
-/* Rows are dealt to the ranks in turn; every rank gets every result. */
+/* Rows of flows are dealt to the ranks in turn; every rank gets every result. */
 static void share_results(struct collective_plan *p, struct net_run_stats *totals)
 {
     enum { PER_ROW = 4 };
@@ -435,23 +436,26 @@ static void share_results(struct collective_plan *p, struct net_run_stats *total
     net_mpi_sum((int64_t *)totals, sizeof *totals / sizeof(int64_t));
 }
 
-static enum sim_status run_rows(const struct net_options *net, struct collective_plan *p,
-                                struct files *f, struct sim_error *err)
+static enum sim_status run_rows(const struct request *q, const struct net_options *net,
+                                struct collective_plan *p, struct files *f, struct sim_error *err)
 {
-    struct collective_outputs outputs = {0};
+    struct collective_outputs outputs = {.wants_messages = q->messages_path != NULL,
+                                         .wants_link_stats = q->link_stats_path != NULL};
     if (f->messages != NULL) outputs.messages = sim_output_file(f->messages);
     if (f->link_stats != NULL) outputs.link_stats = sim_output_file(f->link_stats);
     struct net_run_stats totals = {0};
     double wall = sim_wall_s(), cpu = sim_cpu_s();
     sim_progress *progress = sim_progress_create("runs", p->row_count, net_mpi_rank() != 0);
     enum sim_status status = SIM_OK;
-    for (size_t i = net_mpi_rank(); i < p->row_count && status == SIM_OK; i += net_mpi_ranks()) {
+    size_t first = net->is_partitioned ? 0 : net_mpi_rank();
+    size_t step = net->is_partitioned ? 1 : net_mpi_ranks();
+    for (size_t i = first; i < p->row_count && status == SIM_OK; i += step) {
         status = collective_run(p->topology, net, &outputs, &p->row[i], &totals, err);
         sim_progress_update(progress, i + 1);
     }
     sim_progress_destroy(progress);
     SIM_TRY(net_mpi_agree(status, err));
-    share_results(p, &totals);
+    if (!net->is_partitioned) share_results(p, &totals);
     if (f->stats != NULL)
         cli_stats_write(&totals, sim_wall_s() - wall, sim_cpu_s() - cpu, sim_output_file(f->stats));
     return SIM_OK;
@@ -572,7 +576,7 @@ static enum sim_status run_request(const struct request *q, struct sim_error *er
     if (status == SIM_OK) status = make_plan(q, topology, &algorithms, err, &plan);
     if (status == SIM_OK) status = open_files(q, &plan, &files, err);
     status = net_mpi_agree(status, err);
-    if (status == SIM_OK) status = run_rows(&net, &plan, &files, err);
+    if (status == SIM_OK) status = run_rows(q, &net, &plan, &files, err);
     if (status == SIM_OK && files.algorithm != NULL)
         coll_msccl_write(algorithms.exported, sim_output_file(files.algorithm));
     if (status == SIM_OK) status = close_files(&files, err);

@@ -115,12 +115,11 @@ static enum sim_status simulate(const topo *t, const struct net_options *options
     struct net_link_stats links = {0};
     struct net_result result;
     struct net_run_stats stats = {0};
-    bool wants_links = outputs->link_stats != NULL || has_several_kinds(t);
+    bool wants_links = outputs->wants_link_stats || has_several_kinds(t);
     if (wants_links) net_link_stats_init(&links, t);
     row->busiest_kind = -1;
-    enum sim_status status =
-        net_run(schedule, options, outputs->messages != NULL ? &observer : NULL, err, &result,
-                wants_links ? &links : NULL, &stats);
+    enum sim_status status = net_run(schedule, options, outputs->wants_messages ? &observer : NULL,
+                                     err, &result, wants_links ? &links : NULL, &stats);
     if (status == SIM_OK) {
         row->time_ps = result.time_ps;
         row->latency_ps = result.latency_ps;

@@ -31,8 +31,10 @@ struct collective_row {
     sim_ps form_choice_ps;
 };
 
-/** Where a run's messages and link totals go; either may be NULL. */
+/** What is wanted of a run's messages and link totals, the same on every rank, and where it goes:
+ * NULL but on the rank that writes. */
 struct collective_outputs {
+    bool wants_messages, wants_link_stats;
     FILE *messages, *link_stats;
 };
 

@@ -16,6 +16,8 @@ podsim_require(YAML yaml-0.1 libyaml-dev)
 podsim_require(YAJL yajl libyajl-dev)
 podsim_require(EXPAT expat libexpat1-dev)
 podsim_require(IGRAPH igraph libigraph-dev)
+
+include(cmake/FindPodsimMetis.cmake)
 if(PODSIM_MPI)
     podsim_require(OMPI ompi-c "libopenmpi-dev openmpi-bin")
 endif()

@@ -14,6 +14,7 @@ configure_package_config_file(cmake/podsim-config.cmake.in ${CMAKE_CURRENT_BINAR
                               INSTALL_DESTINATION ${config_dir})
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/podsim-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/podsim-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/podsim-config-version.cmake
+              cmake/FindPodsimMetis.cmake
         DESTINATION ${config_dir})
 
 # Paths start at the file itself, since the tree may be moved after installing.

@@ -16,6 +16,7 @@
 
 #include "base/arena.h"
 #include "base/quantity.h"
+#include "netsim/mpi.h"
 
 /* ---- frames ---- */
 
@@ -30,23 +31,35 @@ const struct net_program *net_executor_program(const net_executor *x, const stru
     return net_schedule_program(f->schedule, net_role(f->schedule, net_executor_chip(x, chip)));
 }
 
-static uint8_t *wait_of(const struct net_frame *f, const struct net_program *program, uint32_t chip)
+/* Frames have room for the chips that run here only. */
+static uint32_t place_of(const net_executor *x, uint32_t chip)
 {
+    return x->place == NULL ? chip : x->place[chip];
+}
+
+static uint32_t chip_at(const net_executor *x, uint32_t place)
+{
+    return x->chip == NULL ? place : x->chip[place];
+}
+
+static uint8_t *wait_of(const net_executor *x, const struct net_frame *f,
+                        const struct net_program *program, uint32_t chip)
+{
+    uint32_t place = place_of(x, chip);
     return f->wait +
-           (f->state_begin != NULL ? f->state_begin[chip] : (uint64_t)chip * program->op_count);
+           (f->state_begin != NULL ? f->state_begin[place] : (uint64_t)place * program->op_count);
 }
 
 /* Where each chip's wait counts begin; how many there are in all. */
 static uint64_t frame_place_states(const net_executor *x, struct net_frame *f)
 {
-    uint32_t chips = x->symmetry.chips;
     if (net_schedule_programs(f->schedule) == 1)
-        return chips * (uint64_t)net_schedule_program(f->schedule, 0)->op_count;
-    f->state_begin = SIM_NEW(uint64_t, chips);
+        return x->chips * (uint64_t)net_schedule_program(f->schedule, 0)->op_count;
+    f->state_begin = SIM_NEW(uint64_t, x->chips);
     uint64_t at = 0;
-    for (uint32_t c = 0; c < chips; c++) {
-        f->state_begin[c] = at;
-        at += net_executor_program(x, f, c)->op_count;
+    for (uint32_t i = 0; i < x->chips; i++) {
+        f->state_begin[i] = at;
+        at += net_executor_program(x, f, chip_at(x, i))->op_count;
     }
     return at;
 }
@@ -55,19 +68,19 @@ static uint64_t frame_place_states(const net_executor *x, struct net_frame *f)
 static void frame_reset_chip(const net_executor *x, struct net_frame *f, uint32_t chip)
 {
     const struct net_program *program = net_executor_program(x, f, chip);
-    uint8_t *wait = wait_of(f, program, chip);
+    uint8_t *wait = wait_of(x, f, program, chip);
     memcpy(wait, program->wait_count, program->op_count);
     for (uint32_t i = 0; i < program->guarded_receive_count; i++) {
         net_op_id op = program->guarded_receive[i];
         if (!net_op_exists(f->schedule, net_executor_chip(x, chip), &program->op[op])) wait[op]--;
     }
-    f->ops_left[chip] = program->op_count;
+    f->ops_left[place_of(x, chip)] = program->op_count;
 }
 
 static uint32_t frame_create(net_executor *x, const net_schedule *schedule, uint32_t parent,
                              uint32_t call_id)
 {
-    uint32_t chips = x->symmetry.chips, calls = net_schedule_calls(schedule), id = x->frame_free;
+    uint32_t chips = x->chips, calls = net_schedule_calls(schedule), id = x->frame_free;
     if (id != NET_NONE) {
         x->frame_free = x->frame[id].free_next;
     } else {
@@ -85,8 +98,8 @@ static uint32_t frame_create(net_executor *x, const net_schedule *schedule, uint
         f->call_frame[i] = NET_NONE;
     if (parent != NET_NONE && x->frame[parent].parent == NET_NONE)
         f->entered_ps = SIM_NEW(sim_ps, chips);
-    for (uint32_t c = 0; c < chips; c++)
-        frame_reset_chip(x, f, c);
+    for (uint32_t i = 0; i < chips; i++)
+        frame_reset_chip(x, f, chip_at(x, i));
     return id;
 }
 
@@ -149,7 +162,7 @@ static void push_ready(net_executor *x, uint32_t frame, uint32_t chip, net_op_id
 static void count_down(net_executor *x, uint32_t frame, const struct net_program *program,
                        uint32_t chip, net_op_id op, struct net_chain chain)
 {
-    uint8_t *wait = wait_of(&x->frame[frame], program, chip);
+    uint8_t *wait = wait_of(x, &x->frame[frame], program, chip);
     assert(wait[op] > 0);
     if (--wait[op] == 0) push_ready(x, frame, chip, op, chain);
 }
@@ -178,28 +191,28 @@ void net_executor_complete(net_executor *x, uint32_t frame, uint32_t chip, net_o
     const struct net_program *program = net_executor_program(x, &x->frame[frame], chip);
     for (uint32_t i = program->successor_begin[op]; i < program->successor_begin[op + 1]; i++)
         count_down(x, frame, program, chip, program->successor[i], chain);
-    if (--x->frame[frame].ops_left[chip] == 0) leave(x, frame, chip, chain);
+    if (--x->frame[frame].ops_left[place_of(x, chip)] == 0) leave(x, frame, chip, chain);
 }
 
 /* Of chips that finish together the one with most latency, then overhead, then compute counts: not
  * the one that happens to be looked at last. */
-static void note_last(net_executor *x, struct net_chain chain)
+void net_executor_note_last(net_executor *x, sim_ps when, struct net_chain chain)
 {
     const struct net_chain *last = &x->last;
     bool is_more = chain.latency_ps != last->latency_ps     ? chain.latency_ps > last->latency_ps
                    : chain.overhead_ps != last->overhead_ps ? chain.overhead_ps > last->overhead_ps
                                                             : chain.compute_ps > last->compute_ps;
-    if (x->now < x->last_ps || (x->now == x->last_ps && !is_more)) return;
+    if (when < x->last_ps || (when == x->last_ps && !is_more)) return;
     x->last = chain;
-    x->last_ps = x->now;
+    x->last_ps = when;
 }
 
 static void leave(net_executor *x, uint32_t frame, uint32_t chip, struct net_chain chain)
 {
     struct net_frame *f = &x->frame[frame];
     uint32_t parent = f->parent, call_id = f->call_id;
-    if (parent == NET_NONE) note_last(x, chain);
-    sim_ps entered = f->entered_ps != NULL ? f->entered_ps[chip] : 0;
+    if (parent == NET_NONE) net_executor_note_last(x, x->now, chain);
+    sim_ps entered = f->entered_ps != NULL ? f->entered_ps[place_of(x, chip)] : 0;
     if (--f->chips_left == 0 && parent != NET_NONE) {
         x->frame[parent].call_frame[call_id] = NET_NONE;
         frame_destroy(x, frame);
@@ -235,14 +248,21 @@ static void enter_after(net_executor *x, uint32_t frame, uint32_t chip, sim_ps d
     start_delay(x, delay, NET_TIMER_ENTRY, a);
 }
 
+/* The frame of a call, which appears when it is first needed. */
+static uint32_t called_frame(net_executor *x, uint32_t frame, const struct net_op *op)
+{
+    uint32_t child = x->frame[frame].call_frame[op->call_id];
+    if (child != NET_NONE) return child;
+    child = frame_create(x, op->callee, frame, op->call_id);
+    x->frame[frame].call_frame[op->call_id] = child;
+    return child;
+}
+
 static void run_call(net_executor *x, const struct net_ready *at, const struct net_op *op)
 {
-    uint32_t child = x->frame[at->frame].call_frame[op->call_id];
-    if (child == NET_NONE) {
-        child = frame_create(x, op->callee, at->frame, op->call_id);
-        x->frame[at->frame].call_frame[op->call_id] = child;
-    }
-    if (x->frame[child].entered_ps != NULL) x->frame[child].entered_ps[at->chip] = x->now;
+    uint32_t child = called_frame(x, at->frame, op);
+    if (x->frame[child].entered_ps != NULL)
+        x->frame[child].entered_ps[place_of(x, at->chip)] = x->now;
     enter_after(x, child, at->chip, x->options.launch_overhead_ps, at->chain);
 }
 
@@ -407,6 +427,38 @@ void net_executor_timer(net_executor *x, enum net_timer timer, uint32_t activity
     }
 }
 
+/* ---- chips on other ranks ---- */
+
+uint32_t net_executor_calls_of(const net_executor *x, uint32_t frame, uint32_t *call)
+{
+    uint32_t calls = 0;
+    for (; x->frame[frame].parent != NET_NONE; frame = x->frame[frame].parent) {
+        assert(calls < NET_FRAME_DEPTH);
+        call[calls++] = x->frame[frame].call_id;
+    }
+    return calls;
+}
+
+uint32_t net_executor_frame_at(net_executor *x, const uint32_t *call, uint32_t calls, uint32_t chip)
+{
+    uint32_t frame = 0;
+    for (uint32_t i = calls; i-- > 0;) {
+        const struct net_program *program = net_executor_program(x, &x->frame[frame], chip);
+        frame = called_frame(x, frame, &program->op[program->op_of_call[call[i]]]);
+    }
+    return frame;
+}
+
+uint32_t net_executor_adopt(net_executor *x, struct net_activity a)
+{
+    return activity_create(x, a);
+}
+
+void net_executor_forget(net_executor *x, uint32_t activity)
+{
+    activity_destroy(x, activity);
+}
+
 /* ---- what can go wrong ---- */
 
 /* First receive of an unfinished chip whose message never came. */
@@ -415,10 +467,11 @@ enum sim_status net_executor_stall(const net_executor *x, struct sim_error *err)
     const struct net_frame *f = &x->frame[0];
     for (uint32_t i = 0; i < x->frame_count; i++) /* the innermost frame has the cause */
         if (!x->frame[i].is_free && x->frame[i].chips_left > 0) f = &x->frame[i];
-    for (uint32_t c = 0; c < x->symmetry.chips; c++) {
-        if (f->ops_left[c] == 0) continue;
+    for (uint32_t place = 0; place < x->chips; place++) {
+        uint32_t c = chip_at(x, place);
+        if (f->ops_left[place] == 0) continue;
         const struct net_program *program = net_executor_program(x, f, c);
-        const uint8_t *wait = wait_of(f, program, c);
+        const uint8_t *wait = wait_of(x, f, program, c);
         for (net_op_id op = 0; op < program->op_count; op++) {
             const struct net_op *o = &program->op[op];
             if (wait[op] == 0 || (o->kind != NET_OP_RECEIVE && o->kind != NET_OP_REDUCE)) continue;
@@ -444,8 +497,9 @@ enum sim_status net_executor_stall(const net_executor *x, struct sim_error *err)
 static uint64_t bytes_wanted(const net_executor *x, const net_schedule *s)
 {
     uint64_t states = 0, sends = 0;
-    for (uint32_t c = 0; c < x->symmetry.chips; c++) {
-        const struct net_program *p = net_schedule_program(s, net_role(s, net_executor_chip(x, c)));
+    for (uint32_t i = 0; i < x->chips; i++) {
+        topo_chip_id chip = net_executor_chip(x, chip_at(x, i));
+        const struct net_program *p = net_schedule_program(s, net_role(s, chip));
         states += p->op_count;
         for (uint32_t j = 0; j < p->root_count; j++)
             sends += p->op[p->root[j]].kind == NET_OP_SEND;
@@ -462,15 +516,33 @@ static enum sim_status check_memory(const net_executor *x, const net_schedule *r
     return sim_error_set(
         err, SIM_ERESOURCE,
         "running this on %s chips needs about %s of memory, this machine has %s free",
-        sim_count_format(x->symmetry.chips, chips), sim_bytes_format(wanted >> 20 << 20, need),
+        sim_count_format(x->chips, chips), sim_bytes_format(wanted >> 20 << 20, need),
         sim_bytes_format(available >> 20 << 20, have));
 }
 
 /* ---- the whole run ---- */
 
+/* The chips that run here, in order. */
+static void list_chips(net_executor *x, const uint32_t *part)
+{
+    uint32_t all = x->symmetry.chips;
+    x->chips = all;
+    if (part == NULL) return;
+    x->chip = SIM_NEW(uint32_t, all);
+    x->place = SIM_NEW(uint32_t, all);
+    x->chips = 0;
+    for (uint32_t c = 0; c < all; c++) {
+        x->place[c] = NET_NONE;
+        if (part[c] != net_mpi_rank()) continue;
+        x->place[c] = x->chips;
+        x->chip[x->chips++] = c;
+    }
+}
+
 enum sim_status net_executor_init(net_executor *x, const net_schedule *root,
                                   const struct net_options *options,
-                                  const struct net_observer *observer, struct sim_error *err)
+                                  const struct net_observer *observer, const uint32_t *part,
+                                  struct sim_error *err)
 {
     *x = (net_executor){.topology = net_schedule_topo(root),
                         .symmetry = net_symmetry_find(root, !options->is_unreduced),
@@ -478,6 +550,7 @@ enum sim_status net_executor_init(net_executor *x, const net_schedule *root,
                         .frame_free = NET_NONE,
                         .activity_free = NET_NONE};
     if (observer != NULL) x->observer = *observer;
+    list_chips(x, part);
     return check_memory(x, root, err);
 }
 
@@ -488,6 +561,8 @@ void net_executor_release(net_executor *x)
     sim_free(x->frame);
     sim_free(x->activity);
     sim_free(x->ready);
+    sim_free(x->chip);
+    sim_free(x->place);
     topo_paths_release(&x->paths);
     net_symmetry_release(&x->symmetry);
 }
@@ -495,8 +570,8 @@ void net_executor_release(net_executor *x)
 void net_executor_start(net_executor *x, const net_schedule *root)
 {
     uint32_t frame = frame_create(x, root, NET_NONE, NET_NONE);
-    for (uint32_t c = 0; c < x->symmetry.chips; c++) {
-        enter_after(x, frame, c, x->options.entry_overhead_ps, (struct net_chain){0});
+    for (uint32_t i = 0; i < x->chips; i++) {
+        enter_after(x, frame, chip_at(x, i), x->options.entry_overhead_ps, (struct net_chain){0});
         net_executor_run_ready(x);
     }
 }

@@ -68,6 +68,9 @@ struct net_executor {
 
     const topo *topology;
     struct net_symmetry symmetry;
+    uint32_t chips;  /* that run here; of a pod that is cut over MPI ranks, this rank's */
+    uint32_t *chip;  /* [chips]; NULL: all of them */
+    uint32_t *place; /* [all chips] their index in `chip`; NULL with it */
     struct net_options options;
     struct net_observer observer; /* zeros: nobody */
     sim_ps now;
@@ -84,16 +87,17 @@ struct net_executor {
     uint64_t messages, events;
 };
 
-/** Errors: SIM_ERESOURCE (too little memory). */
+/** @param part [nodes] the rank that each chip runs on; NULL: all run here. Errors: SIM_ERESOURCE
+ * (too little memory). */
 SIM_MUST_CHECK enum sim_status net_executor_init(net_executor *x, const net_schedule *root,
                                                  const struct net_options *options,
                                                  const struct net_observer *observer,
-                                                 struct sim_error *err);
+                                                 const uint32_t *part, struct sim_error *err);
 void net_executor_release(net_executor *x);
 
 /** All chips enter the root schedule. */
 void net_executor_start(net_executor *x, const net_schedule *root);
-/** Have all chips left it? */
+/** Have all chips here left it? */
 bool net_executor_is_done(const net_executor *x);
 /** Run operations until none is ready. */
 void net_executor_run_ready(net_executor *x);
@@ -114,6 +118,23 @@ void net_executor_arrive_without_bytes(net_executor *x, uint32_t activity, sim_p
 topo_chip_id net_executor_chip(const net_executor *x, uint32_t chip);
 const struct net_program *net_executor_program(const net_executor *x, const struct net_frame *f,
                                                uint32_t chip);
+/** A chip finished then; of all that did the last is kept, in x->last. */
+void net_executor_note_last(net_executor *x, sim_ps when, struct net_chain chain);
+
+/* Messages from or to a chip on another rank. */
+
+/** Calls that lead from the root to a frame, innermost first: at most NET_FRAME_DEPTH. Returns how
+ * many. */
+uint32_t net_executor_calls_of(const net_executor *x, uint32_t frame, uint32_t *call);
+#define NET_FRAME_DEPTH 16
+/** The frame they lead to, which `chip` will enter; made if no chip has entered it yet. */
+uint32_t net_executor_frame_at(net_executor *x, const uint32_t *call, uint32_t calls,
+                               uint32_t chip);
+/** An activity begun elsewhere; returns its number. */
+uint32_t net_executor_adopt(net_executor *x, struct net_activity a);
+/** An activity ends elsewhere. */
+void net_executor_forget(net_executor *x, uint32_t activity);
+
 /** The receive a message meets. */
 net_op_id net_executor_receive_of(const net_executor *x, const struct net_activity *a);
 

@@ -255,7 +255,7 @@ enum sim_status net_run_flows(const net_schedule *root, const struct net_options
                               struct net_run_stats *run_stats)
 {
     struct flow_run r = {0};
-    enum sim_status status = net_executor_init(&r.x, root, options, observer, err);
+    enum sim_status status = net_executor_init(&r.x, root, options, observer, NULL, err);
     r.x.delay = start_delay;
     r.x.send = start_message;
     if (status == SIM_OK) status = run_to_end(&r, root, err);

@@ -1,11 +1,13 @@
 /*
- * Making and running the packet engine: ticks, routers, rings, windows.
+ * Making the packet engine: ticks, routers, rings.
  */
 #include "netsim/packet.h"
 
 #include <math.h>
 
 #include "base/arena.h"
+#include "netsim/mpi.h"
+#include "netsim/packet_border.h"
 #include "netsim/packet_visit.h"
 #include "topo/routing.h"
 
@@ -239,28 +241,51 @@ bool net_packet_closes_axis(const topo *t, topo_node_id from, uint32_t port)
     return at == (port % 2 == 0 ? topo_axis_size(t, port / 2) - 1 : 0);
 }
 
-/* Connect a link's output with the next free rings of the node at its end. */
-static void connect(net_packet_engine *e, topo_link_id link, uint32_t output, uint32_t *rings_used)
+/* The writer's side of a link. */
+static void attach_output(net_packet_engine *e, topo_link_id link, uint32_t output, uint32_t ring)
 {
     const topo *t = e->topology;
     topo_node_id from = topo_link_from(t, link), to = topo_link_to(t, link);
-    struct view v = net_packet_view(e, from), target = net_packet_view(e, to);
+    struct view v = net_packet_view(e, from);
     struct output *o = &v.output[output];
-    o->node = to;
-    o->ring = target.node->first_ring + rings_used[to];
+    o->node = net_packet_is_here(e, to) ? to : e->nodes;
+    o->ring = ring;
     o->rate = rate_index(e, topo_link_rate(t, link));
-    struct latency latency = link_latency(e, link);
-    o->hop = latency.hop;
-    point_tails(e, &v, output);
+    o->hop = link_latency(e, link).hop;
     o->is_wrap = topo_has_ports(t) && net_packet_closes_axis(t, from, output);
-    e->output_of_link[link] = output;
-    for (uint32_t i = 0; i < e->vcs; i++) {
-        uint32_t ring = o->ring + i;
-        e->upstream[ring] = from;
-        if (e->ring_rate != NULL) e->ring_rate[ring] = o->rate;
-        if (e->ring_credit != NULL) e->ring_credit[ring] = latency.credit;
+    point_tails(e, &v, output);
+}
+
+/* The reader's side; gives the first ring. `place`: among the rings of its node. */
+static uint32_t attach_rings(net_packet_engine *e, topo_link_id link, uint32_t output,
+                             uint32_t place)
+{
+    const topo *t = e->topology;
+    topo_node_id from = topo_link_from(t, link);
+    struct view v = net_packet_view(e, topo_link_to(t, link));
+    uint32_t first = v.node->first_ring + place;
+    for (uint32_t ring = first; ring < first + e->vcs; ring++) {
+        e->upstream[ring] = net_packet_is_here(e, from) ? from : e->nodes;
+        if (e->ring_rate != NULL) e->ring_rate[ring] = rate_index(e, topo_link_rate(t, link));
+        if (e->ring_credit != NULL) e->ring_credit[ring] = link_latency(e, link).credit;
     }
-    if (topo_has_ports(t)) target.axis[rings_used[to] / e->vcs] = (uint8_t)(output / 2);
+    if (topo_has_ports(t)) v.axis[place / e->vcs] = (uint8_t)(output / 2);
+    e->ring_link[first / e->vcs] = link;
+    return first;
+}
+
+/* Connect a link's output with the next free rings of the node at its end; either may be on another
+ * rank. */
+static void connect(net_packet_engine *e, topo_link_id link, uint32_t output, uint32_t *rings_used)
+{
+    topo_node_id from = topo_link_from(e->topology, link), to = topo_link_to(e->topology, link);
+    bool has_output = net_packet_is_here(e, from), has_rings = net_packet_is_here(e, to);
+    uint32_t ring = e->rings + e->far_rings;
+    e->output_of_link[link] = output;
+    if (has_rings) ring = attach_rings(e, link, output, rings_used[to]);
+    if (has_output) attach_output(e, link, output, ring);
+    if (has_output && !has_rings) e->far_rings += e->vcs;
+    if (has_output != has_rings) net_border_add_link(e, link, ring);
     rings_used[to] += e->vcs;
 }
 
@@ -278,6 +303,7 @@ static void connect_all(net_packet_engine *e)
     }
     if (e->router.is_injection_buffered) {
         for (topo_node_id n = 0; n < topo_chips(t); n++) {
+            if (!net_packet_is_here(e, n)) continue;
             const struct node *node = net_packet_node(e, n);
             for (uint32_t i = 0; i < e->vcs; i++) {
                 uint32_t ring = node->first_ring + node->rings - e->vcs + i;
@@ -303,49 +329,96 @@ static enum sim_status check_size(const net_packet_engine *e, uint64_t rings, ui
     return SIM_OK;
 }
 
+/* How much there is of what the nodes here need. */
+struct extent {
+    uint64_t rings, far_rings, most_queues;
+};
+
+static struct extent measure(const net_packet_engine *e, const struct degrees *d)
+{
+    struct extent x = {.most_queues = 1};
+    for (uint32_t i = 0; i < e->nodes; i++) {
+        struct node n = node_of(e, d, i);
+        uint64_t queues = (uint64_t)(d->in[i] + 1) * e->vcs + n.ports;
+        if (queues > x.most_queues) x.most_queues = queues;
+        if (n.outputs > x.most_queues) x.most_queues = n.outputs;
+        if (net_packet_is_here(e, i)) x.rings += n.rings;
+    }
+    for (topo_link_id l = 0; l < topo_links(e->topology); l++)
+        if (net_packet_is_here(e, topo_link_from(e->topology, l)) &&
+            !net_packet_is_here(e, topo_link_to(e->topology, l)))
+            x.far_rings += e->vcs;
+    return x;
+}
+
+/* Blocks of the nodes here, one after the other; the others' are empty. */
+static void place_blocks(net_packet_engine *e, const struct degrees *d)
+{
+    struct view unused;
+    size_t bytes = 0;
+    e->block_begin = SIM_NEW(size_t, e->nodes + 1);
+    for (uint32_t i = 0; i < e->nodes; i++) {
+        struct node n = node_of(e, d, i);
+        e->block_begin[i] = bytes;
+        if (net_packet_is_here(e, i))
+            bytes += (net_packet_layout(e, NULL, &n, e->words, &unused) + 63) / 64 * 64;
+    }
+    e->block_begin[e->nodes] = bytes;
+    e->block = SIM_NEW(char, bytes + 1);
+}
+
+static void init_nodes(net_packet_engine *e, const struct degrees *d)
+{
+    uint32_t ring = 0;
+    for (uint32_t i = 0; i < e->nodes; i++) {
+        e->wake[i] = NET_TICKS_NEVER;
+        if (!net_packet_is_here(e, i)) continue;
+        struct node n = node_of(e, d, i);
+        n.first_ring = ring;
+        ring += n.rings;
+        init_node(e, i, &n);
+    }
+    e->wake[e->nodes] = NET_TICKS_NEVER;
+}
+
+/* Those at the border first, so that the others run while what they did is under way. */
+static void list_own(net_packet_engine *e)
+{
+    e->own = SIM_NEW(uint32_t, e->nodes);
+    for (int is_inner = 0; is_inner < 2; is_inner++) {
+        for (uint32_t i = 0; i < e->nodes; i++) {
+            bool is_at_border = e->border != NULL && net_border_has_node(e->border, i);
+            if (net_packet_is_here(e, i) && is_at_border != is_inner) e->own[e->owns++] = i;
+        }
+        if (!is_inner) e->border_owns = e->owns;
+    }
+}
+
 static enum sim_status build(net_packet_engine *e, struct sim_error *err)
 {
     const topo *t = e->topology;
     struct degrees d = count_links(t);
-    uint64_t rings = 0, most_queues = 1;
-    struct view unused;
-    size_t bytes = 0;
     e->nodes = topo_nodes(t);
-    for (uint32_t i = 0; i < e->nodes; i++) {
-        struct node n = node_of(e, &d, i);
-        uint64_t queues = (uint64_t)(d.in[i] + 1) * e->vcs + n.ports, outputs = n.outputs;
-        if (queues > most_queues) most_queues = queues;
-        if (outputs > most_queues) most_queues = outputs;
-        rings += n.rings;
-    }
-    enum sim_status status = check_size(e, rings, most_queues, err);
+    const struct extent x = measure(e, &d);
+    enum sim_status status = check_size(e, x.rings + x.far_rings, x.most_queues, err);
     if (status == SIM_OK) {
-        e->words = (uint32_t)((most_queues + 63) / 64);
-        e->block_begin = SIM_NEW(size_t, e->nodes + 1);
-        for (uint32_t i = 0; i < e->nodes; i++) {
-            struct node n = node_of(e, &d, i);
-            e->block_begin[i] = bytes;
-            bytes += (net_packet_layout(e, NULL, &n, e->words, &unused) + 63) / 64 * 64;
-        }
-        e->block_begin[e->nodes] = bytes;
-        e->rings = (uint32_t)rings;
-        e->block = SIM_NEW(char, bytes + 1);
-        e->wake = SIM_NEW(net_ticks, e->nodes);
+        e->words = (uint32_t)((x.most_queues + 63) / 64);
+        e->rings = (uint32_t)x.rings;
+        e->wake = SIM_NEW(net_ticks, e->nodes + 1);
         e->upstream = SIM_NEW(uint32_t, e->rings);
+        e->ring_link = SIM_NEW(topo_link_id, e->rings / e->vcs + 1);
         e->output_of_link = SIM_NEW(uint32_t, topo_links(t));
-        e->slot = SIM_NEW(struct slot, (size_t)e->rings << e->shift);
+        e->slot = SIM_NEW(struct slot, (size_t)(x.rings + x.far_rings) << e->shift);
         if (e->rates > 1) e->ring_rate = SIM_NEW(uint8_t, e->rings);
         if (e->latencies > 1) e->ring_credit = SIM_NEW(net_ticks, e->rings);
         e->credit = e->latencies > 0 ? e->latency[0].credit : 0;
-        uint32_t ring = 0;
-        for (uint32_t i = 0; i < e->nodes; i++) {
-            struct node n = node_of(e, &d, i);
-            n.first_ring = ring;
-            ring += n.rings;
-            e->wake[i] = NET_TICKS_NEVER;
-            init_node(e, i, &n);
-        }
+        for (uint32_t i = 0; i <= e->rings / e->vcs; i++)
+            e->ring_link[i] = TOPO_NONE;
+        if (e->part != NULL) e->border = net_border_create(e);
+        place_blocks(e, &d);
+        init_nodes(e, &d);
         connect_all(e);
+        list_own(e);
     }
     sim_free(d.in);
     sim_free(d.out);
@@ -358,21 +431,29 @@ static bool can_pack(const topo *t)
     return topo_has_ports(t) && topo_axes(t) <= 3;
 }
 
-enum sim_status net_packet_create(const topo *t, const struct net_router *router,
-                                  const struct net_packet_client *client, struct sim_error *err,
-                                  net_packet_engine **out)
+static enum sim_status resolve(net_packet_engine *e, const topo *t, const struct net_router *router,
+                               struct sim_error *err)
 {
     SIM_TRY(net_router_check(router, err));
-    net_packet_engine *e = SIM_NEW(net_packet_engine, 1);
     e->topology = t;
     e->router = *router;
     e->stride = 1;
-    e->client = *client;
     e->is_early = router->binding == NET_VC_EARLY;
     e->is_packed = can_pack(t);
     choose_times(e);
-    enum sim_status status = check_latencies(e, err);
-    if (status == SIM_OK) status = choose_channels(e, err);
+    SIM_TRY(check_latencies(e, err));
+    return choose_channels(e, err);
+}
+
+enum sim_status net_packet_create(const topo *t, const struct net_router *router,
+                                  const struct net_packet_client *client, const uint32_t *part,
+                                  struct sim_error *err, net_packet_engine **out)
+{
+    net_packet_engine *e = SIM_NEW(net_packet_engine, 1);
+    e->client = *client;
+    e->part = part;
+    e->rank = part != NULL ? net_mpi_rank() : 0;
+    enum sim_status status = resolve(e, t, router, err);
     if (status == SIM_OK) status = build(e, err);
     if (status == SIM_OK)
         *out = e;
@@ -384,12 +465,11 @@ enum sim_status net_packet_create(const topo *t, const struct net_router *router
 enum sim_status net_packet_check(const topo *t, const struct net_router *router,
                                  struct sim_error *err, struct net_router *resolved)
 {
-    static const struct net_packet_client nobody;
-    net_packet_engine *e;
-    SIM_TRY(net_packet_create(t, router, &nobody, err, &e));
-    *resolved = e->router;
+    net_packet_engine *e = SIM_NEW(net_packet_engine, 1);
+    enum sim_status status = resolve(e, t, router, err);
+    if (status == SIM_OK) *resolved = e->router;
     net_packet_destroy(e);
-    return SIM_OK;
+    return status;
 }
 
 void net_packet_destroy(net_packet_engine *e)
@@ -403,6 +483,10 @@ void net_packet_destroy(net_packet_engine *e)
     sim_free(e->block_begin);
     sim_free(e->wake);
     sim_free(e->upstream);
+    sim_free(e->ring_link);
+    sim_free(e->own);
+    sim_free(e->table_route);
+    net_border_destroy(e->border);
     sim_free(e->ring_rate);
     sim_free(e->ring_credit);
     sim_free(e->slot);
@@ -470,6 +554,12 @@ uint32_t net_packet_size(net_packet_engine *e, double bytes)
     return e->sizes++;
 }
 
+uint32_t net_packet_sizes(const net_packet_engine *e, const double **bytes)
+{
+    *bytes = e->size_bytes;
+    return e->sizes;
+}
+
 net_ticks net_packet_size_ticks(const net_packet_engine *e, uint32_t size)
 {
     return e->span[size * e->rates].whole;
@@ -509,60 +599,16 @@ void net_packet_set_due(net_packet_engine *e, uint32_t node, net_ticks due)
     lower_wake(e, node, due);
 }
 
-/* ---- running ---- */
+/* ---- what there is to know ---- */
 
-static net_ticks next_wake(const net_packet_engine *e)
+bool net_packet_has(const net_packet_engine *e, uint32_t node)
 {
-    net_ticks next = NET_TICKS_NEVER;
-    for (uint32_t i = 0; i < e->nodes; i++)
-        if (e->wake[i] < next) next = e->wake[i];
-    return next;
+    return net_packet_is_here(e, node);
 }
 
-/* Two nodes ahead its block is asked for, one ahead the slots it will look at: memory is most of
- * the time of a pod that no cache holds. Always inlined: a compiler may take a function that only
- * prefetches for one that does nothing. */
-ALWAYS_INLINE void prefetch_block(const net_packet_engine *e, uint32_t node)
+void net_packet_mail(net_packet_engine *e, uint32_t rank, const void *bytes, size_t count)
 {
-    const char *block = e->block + e->block_begin[node];
-    size_t bytes = e->block_begin[node + 1] - e->block_begin[node];
-    for (size_t at = 0; at < bytes; at += 64)
-        __builtin_prefetch(block + at, 1);
-}
-
-ALWAYS_INLINE void prefetch_slots(const net_packet_engine *e, uint32_t id)
-{
-    struct view v = net_packet_view(e, id);
-    for (uint32_t q = 0; q < v.node->rings; q++)
-        __builtin_prefetch(e->slot + v.queue[q].head, 1);
-    for (uint32_t o = 0; o < v.node->outputs; o++)
-        for (uint32_t vc = 0; !v.output[o].is_ejection && vc < e->vcs; vc++)
-            __builtin_prefetch(e->slot + v.tail[o * e->vcs + vc], 1);
-}
-
-ALWAYS_INLINE void prefetch_ahead(const net_packet_engine *e, uint32_t node, net_ticks end)
-{
-    if (node + 2 < e->nodes && e->wake[node + 2] < end) prefetch_block(e, node + 2);
-    if (node + 1 < e->nodes && e->wake[node + 1] < end) prefetch_slots(e, node + 1);
-}
-
-bool net_packet_run(net_packet_engine *e, net_ticks until)
-{
-    for (net_ticks next; (next = next_wake(e)) < until;) {
-        net_ticks end = (next / e->window + 1) * e->window;
-        if (end > until) end = until;
-        e->counts.windows++;
-        e->now = end;
-        for (uint32_t i = 0; i < e->nodes; i++) {
-            prefetch_ahead(e, i, end);
-            if (e->wake[i] >= end) continue;
-            if (e->is_early)
-                net_packet_visit_early(e, i, end);
-            else
-                net_packet_visit_late(e, i, end);
-        }
-    }
-    return next_wake(e) != NET_TICKS_NEVER;
+    net_border_mail(e, rank, bytes, count);
 }
 
 void net_packet_counts(const net_packet_engine *e, struct net_packet_counts *out)
@@ -580,6 +626,8 @@ uint64_t net_packet_in_flight(const net_packet_engine *e)
 
 net_ticks net_packet_busy(const net_packet_engine *e, topo_link_id link)
 {
-    struct view v = net_packet_view(e, topo_link_from(e->topology, link));
+    topo_node_id from = topo_link_from(e->topology, link);
+    if (!net_packet_is_here(e, from)) return 0;
+    struct view v = net_packet_view(e, from);
     return v.output[e->output_of_link[link]].busy;
 }

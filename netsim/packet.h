@@ -48,9 +48,11 @@ struct net_packet_client {
     /** A packet's last byte will be out of the network at `when`: later than the node's own time,
      * and not in order of `when`. */
     void (*deliver)(void *context, uint32_t node, uint32_t message, bool is_last, net_ticks when);
+    /** From net_packet_mail() on another rank; `bytes` need not be aligned. */
+    void (*mail)(void *context, const char *bytes, size_t count);
 };
 
-/** How the engine itself did. */
+/** How the engine itself did; of a pod that is cut, on this rank. */
 struct net_packet_counts {
     uint64_t injected, delivered;
     uint64_t hops;            /* packets granted a link */
@@ -58,16 +60,21 @@ struct net_packet_counts {
 };
 
 /**
+ * A pod may be cut over the MPI ranks: every rank creates the engine and makes the same calls of
+ * net_packet_run(); clients deal with their own part's nodes.
+ *
  * @param t borrowed
  * @param client copied; its context is borrowed
+ * @param part [nodes] rank of every node, borrowed; NULL: all of it is here
  * Errors: SIM_EDATA (router and topology do not go together: fewer virtual channels than the
  * routing asks for, a latency of 0), SIM_ERESOURCE.
  */
 SIM_MUST_CHECK enum sim_status net_packet_create(const topo *t, const struct net_router *router,
                                                  const struct net_packet_client *client,
-                                                 struct sim_error *err, net_packet_engine **out);
-/** Would net_packet_create() take it? `resolved` (may be `router`) is the router with what it
- * leaves open chosen. Errors: as there. */
+                                                 const uint32_t *part, struct sim_error *err,
+                                                 net_packet_engine **out);
+/** `resolved` (may be `router`) is the router with what it leaves open chosen. Errors: as there, but
+ * for SIM_ERESOURCE. */
 SIM_MUST_CHECK enum sim_status net_packet_check(const topo *t, const struct net_router *router,
                                                 struct sim_error *err, struct net_router *resolved);
 void net_packet_destroy(net_packet_engine *e);
@@ -89,10 +96,14 @@ const struct net_router *net_packet_router(const net_packet_engine *e);
 /** Do all packets between two nodes that take one route arrive in the order they left? */
 bool net_packet_is_ordered(const net_packet_engine *e);
 
+/* Sizes an engine can tell apart. */
+#define NET_PACKET_SIZES   63
 #define NET_PACKET_NO_SIZE UINT32_MAX
 /** Number of a packet of so many bytes (0 < bytes <= the router's packet); NET_PACKET_NO_SIZE: it
  * would be the 64th. */
 uint32_t net_packet_size(net_packet_engine *e, double bytes);
+/** [returned] bytes of the sizes that have numbers; owned by the engine. */
+uint32_t net_packet_sizes(const net_packet_engine *e, const double **bytes);
 /** Of one link at the topology's default rate. */
 net_ticks net_packet_size_ticks(const net_packet_engine *e, uint32_t size);
 
@@ -114,16 +125,25 @@ void net_packet_offer(net_packet_engine *e, uint32_t node, uint32_t port,
  * of that node, or before the run. */
 void net_packet_set_due(net_packet_engine *e, uint32_t node, net_ticks due);
 
-/** Run until nothing happens before `until` any more. False: nothing will ever happen again. */
+/** Run until nothing happens before `until` any more, on any rank. False: nothing will ever happen
+ * again, or the run was stopped. */
 bool net_packet_run(net_packet_engine *e, net_ticks until);
+/** Let net_packet_run() end soon on all ranks: it cannot come to anything. */
+void net_packet_stop(net_packet_engine *e);
+
+/** Is the node on this rank? */
+bool net_packet_has(const net_packet_engine *e, uint32_t node);
+/** To the client of another rank: there before any packet that starts at the same time. From
+ * step(), deliver(), next() and mail(), or before the run. */
+void net_packet_mail(net_packet_engine *e, uint32_t rank, const void *bytes, size_t count);
 
 void net_packet_counts(const net_packet_engine *e, struct net_packet_counts *out);
-/** Packets in buffers and on links now. */
+/** Packets in this rank's buffers and on links to them now. */
 uint64_t net_packet_in_flight(const net_packet_engine *e);
 /** Names the buffers that wait for each other, when net_packet_run() has nothing left to do and
- * packets are in flight. Returns SIM_EDATA. */
+ * packets are in flight. Every rank must call it. Returns SIM_EDATA. */
 enum sim_status net_packet_deadlock(const net_packet_engine *e, struct sim_error *err);
-/** Ticks a link was busy so far. */
+/** Ticks a link was busy so far; 0 where its sender is on another rank. */
 net_ticks net_packet_busy(const net_packet_engine *e, topo_link_id link);
 
 #endif

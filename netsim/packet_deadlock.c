@@ -5,48 +5,70 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "netsim/mpi.h"
 #include "netsim/packet_internal.h"
 
-/* [rings / vcs] links by the rings behind them; TOPO_NONE: an injection's. */
-static topo_link_id *links_by_ring(const net_packet_engine *e)
+/* Buffers are numbered link * vcs + vc here, so that all ranks mean the same. */
+struct buffers {
+    uint32_t count;
+    uint32_t *waits_for; /* buffer that each buffer's head waits for; NONE32: it waits for none */
+};
+
+/* [outputs] the node's links; TOPO_NONE: no link's output. */
+static void find_links(const net_packet_engine *e, uint32_t node, topo_link_id *link)
 {
-    topo_link_id *link = SIM_NEW(topo_link_id, e->rings / e->vcs + 1);
-    for (uint32_t i = 0; i <= e->rings / e->vcs; i++)
+    const topo *t = e->topology;
+    uint32_t degree = topo_has_ports(t) ? topo_ports(t) : topo_out_links(t, node, link);
+    for (uint32_t i = 0; i < degree && topo_has_ports(t); i++)
+        link[i] = topo_port_link(t, node, i);
+    for (uint32_t i = degree; i < net_packet_node(e, node)->outputs; i++)
         link[i] = TOPO_NONE;
-    for (topo_link_id l = 0; l < topo_links(e->topology); l++) {
-        struct view v = net_packet_view(e, topo_link_from(e->topology, l));
-        link[v.output[e->output_of_link[l]].ring / e->vcs] = l;
-    }
-    return link;
 }
 
-/* [rings] the ring that each ring's head waits for; NONE32: it has no head that waits. */
-static uint32_t *who_waits(const net_packet_engine *e)
+/* As waits_for, but 0 for none and one more otherwise: so that ranks can be added up. */
+static void note_waits(const net_packet_engine *e, uint32_t node, const topo_link_id *link,
+                       int64_t *waits)
 {
-    uint32_t *waits_for = SIM_NEW(uint32_t, e->rings);
-    for (uint32_t i = 0; i < e->nodes; i++) {
-        struct view v = net_packet_view(e, i);
-        for (uint32_t q = 0; q < v.node->rings; q++) {
-            bool is_idle = v.idle[q / 64] >> q % 64 & 1;
-            const struct output *out = &v.output[v.queue[q].output];
-            bool waits = !is_idle && out->ring != NONE32;
-            uint32_t vc = v.queue[q].vc != VC_NONE ? v.queue[q].vc
-                                                   : e->range[v.queue[q].class & ~ENTERS].first;
-            waits_for[v.node->first_ring + q] = waits ? out->ring + vc : NONE32;
-        }
+    struct view v = net_packet_view(e, node);
+    for (uint32_t q = 0; q < v.node->rings; q++) {
+        bool is_idle = v.idle[q / 64] >> q % 64 & 1;
+        topo_link_id in = e->ring_link[(v.node->first_ring + q) / e->vcs];
+        topo_link_id out = link[v.queue[q].output];
+        if (is_idle || in == TOPO_NONE || out == TOPO_NONE) continue;
+        uint32_t vc =
+            v.queue[q].vc != VC_NONE ? v.queue[q].vc : e->range[v.queue[q].class & ~ENTERS].first;
+        waits[in * e->vcs + q % e->vcs] = 1 + (int64_t)out * e->vcs + vc;
     }
-    return waits_for;
 }
 
-/* A ring on a circle, or NONE32: from every start, follow who is waited for. */
-static uint32_t find_circle(const net_packet_engine *e, const uint32_t *waits_for)
+static struct buffers who_waits(const net_packet_engine *e)
 {
-    uint32_t *visit = SIM_NEW(uint32_t, e->rings), found = NONE32;
-    for (uint32_t start = 0; start < e->rings && found == NONE32; start++) {
+    uint32_t count = topo_links(e->topology) * e->vcs;
+    struct buffers b = {count, SIM_NEW(uint32_t, count)};
+    int64_t *waits = SIM_NEW(int64_t, count);
+    topo_link_id *link =
+        SIM_NEW(topo_link_id, topo_max_degree(e->topology) + topo_ports(e->topology) + 2);
+    for (uint32_t i = 0; i < e->owns; i++) {
+        find_links(e, e->own[i], link);
+        note_waits(e, e->own[i], link, waits);
+    }
+    if (e->part != NULL) net_mpi_sum(waits, (int)count);
+    for (uint32_t i = 0; i < count; i++)
+        b.waits_for[i] = waits[i] > 0 ? (uint32_t)(waits[i] - 1) : NONE32;
+    sim_free(waits);
+    sim_free(link);
+    return b;
+}
+
+/* A buffer on a circle, or NONE32: from every start, follow who is waited for. */
+static uint32_t find_circle(const struct buffers *b)
+{
+    uint32_t *visit = SIM_NEW(uint32_t, b->count), found = NONE32;
+    for (uint32_t start = 0; start < b->count && found == NONE32; start++) {
         uint32_t at = start;
         while (at != NONE32 && visit[at] == 0) {
             visit[at] = start + 1;
-            at = waits_for[at];
+            at = b->waits_for[at];
         }
         if (at != NONE32 && visit[at] == start + 1) found = at;
     }
@@ -57,20 +79,20 @@ static uint32_t find_circle(const net_packet_engine *e, const uint32_t *waits_fo
 enum sim_status net_packet_deadlock(const net_packet_engine *e, struct sim_error *err)
 {
     enum { SHOWN = 6 };
-    uint32_t *waits_for = who_waits(e), start = find_circle(e, waits_for), length = 0;
-    topo_link_id *link = links_by_ring(e);
+    const topo *t = e->topology;
+    struct buffers b = who_waits(e);
+    uint32_t start = find_circle(&b), length = 0;
     char text[SHOWN * 96] = "", from[48], to[48];
     for (uint32_t at = start; start != NONE32 && (at != start || length == 0); length++) {
-        topo_link_id l = link[at / e->vcs];
+        topo_link_id l = at / e->vcs;
         size_t used = strlen(text);
-        if (length < SHOWN && l != TOPO_NONE)
+        if (length < SHOWN)
             snprintf(text + used, sizeof text - used, "%s%s to %s vc %u", length > 0 ? " -> " : "",
-                     topo_node_format(e->topology, topo_link_from(e->topology, l), from),
-                     topo_node_format(e->topology, topo_link_to(e->topology, l), to), at % e->vcs);
-        at = waits_for[at];
+                     topo_node_format(t, topo_link_from(t, l), from),
+                     topo_node_format(t, topo_link_to(t, l), to), at % e->vcs);
+        at = b.waits_for[at];
     }
-    sim_free(waits_for);
-    sim_free(link);
+    sim_free(b.waits_for);
     if (start == NONE32)
         return sim_error_set(err, SIM_EINTERNAL, "packets are stuck, but none waits for another");
     return sim_error_set(err, SIM_EDATA,

@@ -45,7 +45,7 @@ struct slot {
 #define ROUTE_HOPS      0x7f7f7fu
 #define ROUTE_CLASS_BIT 24
 #define TAG_SIZE_BIT    26
-#define SIZES_MAX       63 /* in the table; more are looked up */
+#define SIZES_MAX       NET_PACKET_SIZES
 
 /* A step of a table route: output in the low 12 bits, class above; all ones: here. */
 #define STEP_HERE      UINT16_MAX
@@ -115,6 +115,8 @@ struct net_packet_engine {
     net_ticks ticks_per_ps, cycle, lookahead, window, now;
     net_ticks round;       /* no grant of a packet now in the network takes less than this */
     uint32_t nodes, words; /* words: of 64 queues in a mask */
+    uint32_t *own;         /* [owns] nodes that are here, those at the border first */
+    uint32_t owns, border_owns;
     uint32_t vcs, depth, bubble, slack; /* depth: slots of a ring; slack: flits of a buffer that
                                            make no whole packet */
     uint32_t stride, shift;             /* of rings in `slot`: a power of two */
@@ -131,12 +133,13 @@ struct net_packet_engine {
     uint32_t sizes;
     struct span *span; /* [SIZES_MAX + 1 x rates] */
 
-    char *block;            /* of all nodes */
-    size_t *block_begin;    /* [nodes] */
-    net_ticks *wake;        /* [nodes] nothing to do before */
-    uint32_t *upstream;     /* [rings] node that writes */
-    uint8_t *ring_rate;     /* [rings] of the link; NULL: all alike */
-    net_ticks *ring_credit; /* [rings]; NULL: all `credit` */
+    char *block;             /* of all nodes */
+    size_t *block_begin;     /* [nodes] */
+    net_ticks *wake;         /* [nodes + 1] nothing to do before; the last: nodes elsewhere */
+    uint32_t *upstream;      /* [rings] node that writes */
+    topo_link_id *ring_link; /* [rings / vcs]; TOPO_NONE: an injection's */
+    uint8_t *ring_rate;      /* [rings] of the link; NULL: all alike */
+    net_ticks *ring_credit;  /* [rings]; NULL: all `credit` */
     net_ticks credit;
     struct slot *slot; /* [rings x stride], the first `depth` of each in use */
     uint32_t rings;
@@ -144,6 +147,15 @@ struct net_packet_engine {
 
     uint16_t *step; /* routes by table */
     uint32_t steps, step_capacity;
+    uint32_t *table_route; /* open hash table of routes' first steps; NONE32: free */
+    uint32_t table_routes, table_size;
+
+    /* Of a pod that is cut: this rank's part. */
+    const uint32_t *part; /* [nodes] rank; borrowed; NULL: everything is here */
+    uint32_t rank;
+    uint32_t far_rings; /* in `slot` behind the others: written here, read elsewhere */
+    struct net_border *border;
+    bool wants_stop, is_stopped; /* here; on any rank, as agreed */
 
     struct net_packet_counts counts;
 };
@@ -233,6 +245,13 @@ static inline struct view net_packet_view(const net_packet_engine *e, uint32_t n
     return v;
 }
 
+static inline bool net_packet_is_here(const net_packet_engine *e, uint32_t node)
+{
+    return e->part == NULL || e->part[node] == e->rank;
+}
+
+/* A route of the table by its steps, the last of them STEP_HERE; the same one for the same steps. */
+uint32_t net_packet_table_route(net_packet_engine *e, const uint16_t *step, uint32_t steps);
 /* Does the link behind this port close its axis? */
 bool net_packet_closes_axis(const topo *t, topo_node_id from, uint32_t port);
 /* One node for one window: everything it does before `end`. */

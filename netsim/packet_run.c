@@ -13,14 +13,18 @@
 #include "base/arena.h"
 #include "netsim/agenda.h"
 #include "netsim/executor.h"
+#include "netsim/far_messages.h"
+#include "netsim/mpi.h"
 #include "netsim/packet.h"
+#include "netsim/partition.h"
 #include "netsim/run_engines.h"
 #include "netsim/told.h"
 
 /* What a message sends along one path. */
 struct stream {
     uint32_t activity, route;
-    uint32_t next; /* of its port; next free otherwise */
+    uint32_t number; /* of the activity, or of a message to another rank */
+    uint32_t next;   /* of its port; next free otherwise */
     uint32_t size, larger_size;
     uint64_t packets_left, larger_left; /* those of larger_size go first */
 };
@@ -36,6 +40,7 @@ struct message {
     uint32_t streams_left;
     uint64_t packets_left; /* not arrived yet; where packets may overtake each other */
     sim_ps latency_ps;     /* of its slowest path's hops */
+    uint32_t number;       /* what its packets carry */
 };
 
 struct packet_run {
@@ -52,6 +57,8 @@ struct packet_run {
     uint32_t message_capacity;
     bool is_ordered, is_rounding; /* rounding: sizes, see cut() */
     bool has_too_many_sizes;
+    struct net_partition partition; /* zeros: all chips are here */
+    net_far_messages *far;          /* NULL with it */
 };
 
 /* Sizes are rounded up to this share of a packet when there are too many for the engine. */
@@ -66,6 +73,56 @@ static void set_now(struct packet_run *r, net_ticks now)
 {
     r->now = now;
     r->x.now = net_packet_ps(r->engine, now);
+}
+
+/* The run cannot come to anything. */
+static void give_up(struct packet_run *r)
+{
+    r->x.is_past_end = true;
+    net_packet_stop(r->engine);
+}
+
+/* ---- other ranks ---- */
+
+/* Of a message to a chip elsewhere, to that chip's rank; `letter` has what the activity has not. */
+static void write_letter(struct packet_run *r, enum net_letter_kind kind, uint32_t activity,
+                         struct net_letter letter)
+{
+    const struct net_activity *a = &r->x.activity[activity];
+    letter.kind = kind;
+    letter.activity = *a;
+    letter.calls = net_executor_calls_of(&r->x, a->frame, letter.call);
+    net_far_write(r->engine, r->partition.part[a->peer], &letter);
+}
+
+/* The message is there: its number is free. */
+static void write_done(struct packet_run *r, uint32_t number)
+{
+    struct net_letter done = {NET_LETTER_DONE, number, net_mpi_rank()};
+    net_far_write(r->engine, net_far_sender(r->far, number), &done);
+}
+
+static void note_due(struct packet_run *r, uint32_t chip, net_ticks when, enum net_timer timer,
+                     uint32_t activity);
+
+static void read_letter(void *context, const char *bytes, size_t count)
+{
+    struct packet_run *r = context;
+    struct net_letter letter = net_far_read(bytes, count);
+    struct net_activity *a = &letter.activity;
+    if (letter.kind == NET_LETTER_DONE) {
+        net_far_release(r->far, letter.from, letter.number);
+        return;
+    }
+    a->frame = net_executor_frame_at(&r->x, letter.call, letter.calls, a->peer);
+    a->paths_left = letter.paths;
+    uint32_t id = net_executor_adopt(&r->x, *a);
+    SIM_GROW(r->message, r->message_capacity, r->x.activity_capacity);
+    r->message[id] = (struct message){.packets_left = letter.packets, .number = letter.number};
+    if (letter.kind == NET_LETTER_ARRIVAL)
+        note_due(r, a->peer, letter.when, NET_TIMER_ARRIVAL, id);
+    else
+        net_far_set(r->far, letter.number, id);
 }
 
 /* ---- the agenda ---- */
@@ -84,7 +141,13 @@ static void start_delay(net_executor *x, sim_ps delay, enum net_timer timer, uin
     struct packet_run *r = run_of(x);
     const struct net_activity *a = &x->activity[activity];
     uint32_t chip = timer == NET_TIMER_ARRIVAL ? a->peer : a->chip;
-    note_due(r, chip, r->now + (net_ticks)delay * r->ticks_per_ps, timer, activity);
+    net_ticks when = r->now + (net_ticks)delay * r->ticks_per_ps;
+    if (!net_packet_has(r->engine, chip)) {
+        write_letter(r, NET_LETTER_ARRIVAL, activity, (struct net_letter){.when = when});
+        net_executor_forget(x, activity);
+        return;
+    }
+    note_due(r, chip, when, timer, activity);
 }
 
 /* ---- streams ---- */
@@ -128,7 +191,7 @@ static bool take_turn(struct packet_run *r, struct port *p, struct net_packet *p
     uint32_t size = s->larger_left > 0 ? s->larger_size : s->size;
     s->larger_left -= s->larger_left > 0;
     s->packets_left--;
-    *packet = (struct net_packet){s->route, s->activity, size, s->packets_left == 0};
+    *packet = (struct net_packet){s->route, s->number, size, s->packets_left == 0};
     return true;
 }
 
@@ -189,9 +252,10 @@ static void start_stream(struct packet_run *r, uint32_t activity, uint32_t path,
 {
     uint32_t chip = r->x.activity[activity].chip;
     struct stream s = {.activity = activity,
-                       .route = net_packet_route(r->engine, &r->x.paths, path)};
+                       .route = net_packet_route(r->engine, &r->x.paths, path),
+                       .number = r->message[activity].number};
     if (!cut(r, bytes, &s)) {
-        r->x.is_past_end = true;
+        give_up(r);
         return;
     }
     uint32_t port = net_packet_port_of(r->engine, chip, s.route);
@@ -219,51 +283,74 @@ static sim_ps latency_of(const struct packet_run *r)
     return most;
 }
 
+/* What the message's packets carry; NET_NONE: no number is left. */
+static uint32_t number_of(struct packet_run *r, uint32_t id)
+{
+    uint32_t peer = r->x.activity[id].peer;
+    if (!net_packet_has(r->engine, peer)) return net_far_number(r->far, r->partition.part[peer]);
+    return net_far_is_number(id) || id >= NET_PACKET_MESSAGES ? NET_NONE : id;
+}
+
+static void start_streams(struct packet_run *r, uint32_t id)
+{
+    const struct topo_paths *p = &r->x.paths;
+    struct net_activity *a = &r->x.activity[id];
+    struct message *m = &r->message[id];
+    a->paths_left = m->streams_left = p->count;
+    m->number = number_of(r, id);
+    if (m->number == NET_NONE) {
+        give_up(r);
+        return;
+    }
+    for (uint32_t i = 0; i < p->count; i++)
+        start_stream(r, id, i, a->bytes * p->share[i]);
+    if (m->number == id) return;
+    struct net_letter letter = {.number = m->number, .paths = p->count, .packets = m->packets_left};
+    a->chain.latency_ps += m->latency_ps;
+    write_letter(r, NET_LETTER_MESSAGE, id, letter);
+    a->chain.latency_ps -= m->latency_ps;
+}
+
 static void start_message(net_executor *x, uint32_t id)
 {
     struct packet_run *r = run_of(x);
+    const struct topo_paths *p = &x->paths;
     x->messages++;
     net_executor_route(x, id);
-    const struct topo_paths *p = &x->paths;
     bool is_local = p->begin[0] == p->begin[1];
     sim_ps latency = is_local ? 0 : latency_of(r);
-    if (id >= NET_PACKET_MESSAGES) {
-        x->is_past_end = true;
-        return;
-    }
     SIM_GROW(r->message, r->message_capacity, x->activity_capacity);
-    r->message[id] = (struct message){.streams_left = p->count, .latency_ps = latency};
-    struct net_activity *a = &x->activity[id];
-    if (a->bytes == 0 || is_local) {
+    r->message[id] = (struct message){.latency_ps = latency};
+    if (x->activity[id].bytes == 0 || is_local)
         net_executor_arrive_without_bytes(x, id, latency);
-        return;
-    }
-    a->paths_left = p->count;
-    double bytes = a->bytes;
-    for (uint32_t i = 0; i < p->count; i++)
-        start_stream(r, id, i, bytes * p->share[i]);
+    else
+        start_streams(r, id);
 }
 
 /* In order, only the last packet of a stream tells something. */
-static void take_packet(void *context, uint32_t chip, uint32_t id, bool is_last, net_ticks when)
+static void take_packet(void *context, uint32_t chip, uint32_t number, bool is_last, net_ticks when)
 {
     struct packet_run *r = context;
     if (r->is_ordered && !is_last) return;
+    bool is_far = net_far_is_number(number);
+    uint32_t id = is_far ? net_far_activity(r->far, number) : number;
     struct message *m = &r->message[id];
     struct net_activity *a = &r->x.activity[id];
     if (when > m->arrive) m->arrive = when;
     if (r->is_ordered ? --a->paths_left > 0 : --m->packets_left > 0) return;
+    if (is_far) write_done(r, number);
     note_due(r, chip, m->arrive, NET_TIMER_ARRIVAL, id);
 }
 
-/* The sender goes on; `a` stays until the message is there. */
+/* The sender goes on; `a` stays until the message is there, if that is on this rank. */
 static void message_sent(struct packet_run *r, uint32_t id)
 {
     net_executor *x = &r->x;
     struct net_activity *a = &x->activity[id];
-    struct net_chain chain = a->chain;
+    const struct net_activity sent = *a;
     a->chain.latency_ps += r->message[id].latency_ps;
-    net_executor_complete(x, a->frame, a->chip, a->op, chain);
+    if (!net_packet_has(r->engine, sent.peer)) net_executor_forget(x, id);
+    net_executor_complete(x, sent.frame, sent.chip, sent.op, sent.chain);
 }
 
 /* ---- a chip's turn ---- */
@@ -298,6 +385,7 @@ static void step(void *context, uint32_t chip, net_ticks now)
             net_executor_timer(&r->x, (enum net_timer)due.timer, due.activity);
         net_executor_run_ready(&r->x);
     }
+    if (r->x.is_past_end) net_packet_stop(r->engine);
     net_packet_set_due(r->engine, chip, net_agenda_next(r->agenda, chip));
 }
 
@@ -309,7 +397,7 @@ static void create_ports(struct packet_run *r)
     r->port_begin = SIM_NEW(uint32_t, chips + 1);
     for (uint32_t c = 0; c < chips; c++) {
         r->port_begin[c] = ports;
-        ports += net_packet_ports(r->engine, c);
+        if (net_packet_has(r->engine, c)) ports += net_packet_ports(r->engine, c);
     }
     r->port_begin[chips] = ports;
     r->port = SIM_NEW(struct port, ports);
@@ -317,12 +405,52 @@ static void create_ports(struct packet_run *r)
         r->port[i] = (struct port){NET_NONE, NET_NONE, NET_NONE};
 }
 
+/* How it ended, on any rank. */
+struct ending {
+    int64_t past_end, too_many_sizes, unfinished, in_flight;
+};
+
+/* Every rank must come to the same end: one rank alone would have known all sizes. */
+static bool has_too_many_sizes(const struct packet_run *r)
+{
+    const double *bytes;
+    uint32_t sizes = net_packet_sizes(r->engine, &bytes), distinct = 0;
+    struct net_bytes mine = {0}, all = {0};
+    net_bytes_put(&mine, bytes, sizes * sizeof *bytes);
+    net_mpi_gather(&mine, &all);
+    double *found = SIM_NEW(double, all.count / sizeof *found + 1);
+    while (all.at < all.count) {
+        double size;
+        uint32_t i = 0;
+        net_bytes_take(&all, &size, sizeof size);
+        while (i < distinct && found[i] != size)
+            i++;
+        if (i == distinct) found[distinct++] = size;
+    }
+    sim_free(found);
+    net_bytes_release(&mine);
+    net_bytes_release(&all);
+    return distinct > NET_PACKET_SIZES;
+}
+
+static struct ending how_it_ended(struct packet_run *r)
+{
+    struct ending e = {r->x.is_past_end, r->has_too_many_sizes, !net_executor_is_done(&r->x),
+                       (int64_t)net_packet_in_flight(r->engine)};
+    if (r->far == NULL) return e;
+    e.too_many_sizes |= has_too_many_sizes(r);
+    net_mpi_sum(&e.past_end, sizeof e / sizeof(int64_t));
+    r->has_too_many_sizes = e.too_many_sizes > 0;
+    return e;
+}
+
 static enum sim_status run_to_end(struct packet_run *r, const net_schedule *root,
                                   struct sim_error *err)
 {
     net_executor *x = &r->x;
-    const struct net_packet_client client = {r, step, next_packet, take_packet};
-    SIM_TRY(net_packet_create(x->topology, x->options.router, &client, err, &r->engine));
+    const struct net_packet_client client = {r, step, next_packet, take_packet, read_letter};
+    SIM_TRY(net_packet_create(x->topology, x->options.router, &client, r->partition.part, err,
+                              &r->engine));
     r->ticks_per_ps = net_packet_ticks_per_ps(r->engine);
     r->is_ordered = net_packet_is_ordered(r->engine);
     if (x->options.window_ps > 0)
@@ -330,26 +458,32 @@ static enum sim_status run_to_end(struct packet_run *r, const net_schedule *root
     r->agenda = net_agenda_create(topo_chips(x->topology), compare_frames, x);
     create_ports(r);
     net_executor_start(x, root);
-    const net_ticks end = NET_TICKS_NEVER - 1;
-    while (!x->is_past_end && net_packet_run(r->engine, end))
+    if (x->is_past_end) net_packet_stop(r->engine);
+    while (net_packet_run(r->engine, NET_TICKS_NEVER - 1))
         ;
+    const struct ending end = how_it_ended(r);
     if (r->has_too_many_sizes) return SIM_OK; /* runs again, with rounded sizes */
-    if (x->is_past_end)
+    if (end.past_end > 0)
         return sim_error_set(err, SIM_EDATA,
                              "the run lasts longer than the packet engine's time can hold");
-    if (net_executor_is_done(x)) return SIM_OK;
-    if (net_packet_in_flight(r->engine) > 0) return net_packet_deadlock(r->engine, err);
-    return net_executor_stall(x, err);
+    if (end.unfinished == 0) return SIM_OK;
+    if (end.in_flight > 0) return net_packet_deadlock(r->engine, err);
+    return net_mpi_agree(net_executor_is_done(x) ? SIM_OK : net_executor_stall(x, err), err);
 }
 
 static void collect_links(const struct packet_run *r, struct net_link_stats *out)
 {
+    int64_t *ticks = SIM_NEW(int64_t, out->count);
+    for (topo_link_id l = 0; l < out->count; l++)
+        ticks[l] = (int64_t)net_packet_busy(r->engine, l);
+    if (r->far != NULL) net_mpi_sum(ticks, (int)out->count);
     for (topo_link_id l = 0; l < out->count; l++) {
-        net_ticks busy = net_packet_busy(r->engine, l);
+        net_ticks busy = (net_ticks)ticks[l];
         out->busy_ps[l] = net_packet_ps(r->engine, busy);
         out->bytes[l] =
             (double)busy / (double)r->ticks_per_ps * 1e-12 * topo_link_rate(r->x.topology, l);
     }
+    sim_free(ticks);
 }
 
 static void collect_stats(const struct packet_run *r, struct net_run_stats *out)
@@ -360,7 +494,34 @@ static void collect_stats(const struct packet_run *r, struct net_run_stats *out)
                                   .messages = r->x.messages,
                                   .packet_hops = counts.hops,
                                   .windows = counts.windows,
-                                  .classes = r->x.symmetry.chips};
+                                  .classes = r->x.chips};
+    if (r->far != NULL) net_mpi_sum((int64_t *)out, sizeof *out / sizeof(int64_t));
+}
+
+/* Of all ranks' chips the one that finished last. */
+static void find_last(struct packet_run *r)
+{
+    struct last {
+        sim_ps when;
+        struct net_chain chain;
+    } last = {r->x.last_ps, r->x.last};
+    struct net_bytes mine = {0}, all = {0};
+    net_bytes_put(&mine, &last, sizeof last);
+    net_mpi_gather(&mine, &all);
+    while (all.at < all.count) {
+        net_bytes_take(&all, &last, sizeof last);
+        net_executor_note_last(&r->x, last.when, last.chain);
+    }
+    net_bytes_release(&mine);
+    net_bytes_release(&all);
+}
+
+/* Every rank gets what all have found. */
+static void share_findings(struct packet_run *r)
+{
+    if (r->far == NULL) return;
+    find_last(r);
+    if (r->told != NULL) net_told_share(r->told);
 }
 
 static void release(struct packet_run *r)
@@ -372,7 +533,17 @@ static void release(struct packet_run *r)
     sim_free(r->port);
     sim_free(r->stream);
     sim_free(r->message);
+    net_far_destroy(r->far);
+    net_partition_release(&r->partition);
     net_executor_release(&r->x);
+}
+
+/* Libraries may differ from host to host: one rank decides. */
+static void cut_pod(struct packet_run *r, const topo *t)
+{
+    net_partition_make(t, net_mpi_ranks(), &r->partition);
+    net_mpi_broadcast(r->partition.part, topo_nodes(t));
+    r->far = net_far_create();
 }
 
 static enum sim_status run_once(struct packet_run *r, const net_schedule *root,
@@ -383,10 +554,11 @@ static enum sim_status run_once(struct packet_run *r, const net_schedule *root,
     struct net_observer keeper = {0};
     unreduced.is_unreduced = true;
     if (observer != NULL) {
-        r->told = net_told_create(observer);
+        r->told = net_told_create(observer, root);
         keeper = net_told_observer(r->told);
     }
-    SIM_TRY(net_executor_init(&r->x, root, &unreduced, &keeper, err));
+    if (options->is_partitioned && net_mpi_ranks() > 1) cut_pod(r, net_schedule_topo(root));
+    SIM_TRY(net_executor_init(&r->x, root, &unreduced, &keeper, r->partition.part, err));
     r->x.delay = start_delay;
     r->x.send = start_message;
     r->stream_free = NET_NONE;
@@ -406,6 +578,7 @@ enum sim_status net_run_packets(const net_schedule *root, const struct net_optio
         status = run_once(&r, root, options, observer, err);
     }
     if (status == SIM_OK) {
+        share_findings(&r);
         const struct net_chain *last = &r.x.last;
         *result =
             (struct net_result){r.x.last_ps, last->latency_ps, last->overhead_ps, last->compute_ps};

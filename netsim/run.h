@@ -20,6 +20,8 @@ struct net_options {
     double coalesce;           /* ends within this share of a flow's time go together; 0: exact */
     const struct net_router *router; /* packet by packet through these; NULL: flows */
     sim_ps window_ps;                /* packets: shorter windows than one lookahead, for tests */
+    bool is_partitioned; /* packets: the pod is cut over all MPI ranks, which all call net_run() and
+                            all get the whole result */
 };
 
 /** Told what happens, in time order; any may be NULL. Chips and operations are those of the root

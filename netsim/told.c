@@ -3,6 +3,8 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "netsim/bytes.h"
+#include "netsim/mpi.h"
 
 struct message {
     sim_ps end, start;
@@ -14,10 +16,11 @@ struct done {
     sim_ps end, start;
     topo_chip_id chip;
     uint32_t place; /* in the order told, which is each chip's own */
-    const struct net_op *op;
+    net_op_id op;
 };
 
 struct net_told {
+    const net_schedule *root;
     struct net_observer observer;
     struct message *message;
     uint32_t messages, message_capacity;
@@ -25,9 +28,10 @@ struct net_told {
     uint32_t dones, done_capacity;
 };
 
-net_told *net_told_create(const struct net_observer *observer)
+net_told *net_told_create(const struct net_observer *observer, const net_schedule *root)
 {
     net_told *t = SIM_NEW(net_told, 1);
+    t->root = root;
     t->observer = *observer;
     return t;
 }
@@ -38,6 +42,11 @@ void net_told_destroy(net_told *t)
     sim_free(t->message);
     sim_free(t->done);
     sim_free(t);
+}
+
+static const struct net_program *program_of(const net_told *t, topo_chip_id chip)
+{
+    return net_schedule_program(t->root, net_role(t->root, chip));
 }
 
 static void keep_message(void *context, topo_chip_id src, topo_chip_id dst, double bytes,
@@ -53,7 +62,8 @@ static void keep_op(void *context, topo_chip_id chip, const struct net_op *op, s
 {
     net_told *t = context;
     SIM_GROW(t->done, t->done_capacity, t->dones + 1);
-    t->done[t->dones] = (struct done){end_ps, start_ps, chip, t->dones, op};
+    net_op_id id = (net_op_id)(op - program_of(t, chip)->op);
+    t->done[t->dones] = (struct done){end_ps, start_ps, chip, t->dones, id};
     t->dones++;
 }
 
@@ -63,6 +73,25 @@ struct net_observer net_told_observer(net_told *t)
                                  .wants_classes = t->observer.wants_classes,
                                  .on_message = t->observer.on_message ? keep_message : NULL,
                                  .on_op = t->observer.on_op ? keep_op : NULL};
+}
+
+void net_told_share(net_told *t)
+{
+    struct net_bytes mine = {0}, all = {0};
+    net_bytes_put(&mine, t->message, t->messages * sizeof *t->message);
+    net_mpi_gather(&mine, &all);
+    t->messages = (uint32_t)(all.count / sizeof *t->message);
+    SIM_GROW(t->message, t->message_capacity, t->messages);
+    net_bytes_take(&all, t->message, all.count);
+    net_bytes_clear(&mine);
+    net_bytes_clear(&all);
+    net_bytes_put(&mine, t->done, t->dones * sizeof *t->done);
+    net_mpi_gather(&mine, &all);
+    t->dones = (uint32_t)(all.count / sizeof *t->done);
+    SIM_GROW(t->done, t->done_capacity, t->dones);
+    net_bytes_take(&all, t->done, all.count);
+    net_bytes_release(&mine);
+    net_bytes_release(&all);
 }
 
 static int by_end(const void *left, const void *right)
@@ -94,6 +123,6 @@ void net_told_pass_on(net_told *t)
     }
     for (uint32_t i = 0; i < t->dones; i++) {
         const struct done *d = &t->done[i];
-        o->on_op(o->context, d->chip, d->op, d->start, d->end);
+        o->on_op(o->context, d->chip, &program_of(t, d->chip)->op[d->op], d->start, d->end);
     }
 }

@@ -8,11 +8,13 @@
 
 typedef struct net_told net_told;
 
-/** `observer` is copied. */
-net_told *net_told_create(const struct net_observer *observer);
+/** `observer` is copied, `root` borrowed. */
+net_told *net_told_create(const struct net_observer *observer, const net_schedule *root);
 void net_told_destroy(net_told *t);
 /** Keeps what it is told; valid as long as `t`. */
 struct net_observer net_told_observer(net_told *t);
+/** Every rank keeps what all ranks were told. */
+void net_told_share(net_told *t);
 /** Messages by end, then source, destination, start and bytes; operations by end, then chip, as
  * the chip did them. */
 void net_told_pass_on(net_told *t);

@@ -204,11 +204,11 @@ enum sim_status net_traffic_run(const topo *t, const struct net_traffic *traffic
 {
     struct run r = {.traffic = traffic, .chips = topo_chips(t)};
     struct net_router router = *traffic->router;
-    struct net_packet_client client = {&r, never, next_packet, take_packet};
+    struct net_packet_client client = {&r, never, next_packet, take_packet, NULL};
     assert(traffic->load > 0 && traffic->load <= 1);
     router.is_one_port = true;
     *out = (struct net_traffic_result){0};
-    SIM_TRY(net_packet_create(t, &router, &client, err, &r.engine));
+    SIM_TRY(net_packet_create(t, &router, &client, NULL, err, &r.engine));
     r.cycle = net_packet_cycle(r.engine);
     r.size = net_packet_size(r.engine, router.packet_bytes);
     r.size_ticks = net_packet_size_ticks(r.engine, r.size);

@@ -2,7 +2,7 @@
 # Install the Debian packages podsim is built from, if any is missing. Does nothing the second time.
 set -euo pipefail
 
-packages=(cmake ninja-build pkg-config gcc libc6-dev libopenmpi-dev openmpi-bin libigraph-dev check libyaml-dev libyajl-dev libexpat1-dev)
+packages=(cmake ninja-build pkg-config gcc libc6-dev libopenmpi-dev openmpi-bin libigraph-dev libmetis-dev check libyaml-dev libyajl-dev libexpat1-dev)
 
 missing=()
 for package in "${packages[@]}"; do

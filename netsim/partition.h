@@ -1,0 +1,25 @@
+/**
+ * Cutting a topology into parts of equal work with few links between them.
+ *
+ * Tori and meshes are bisected by coordinates: across the longest side, in proportion to the parts
+ * on either hand, and each half again. Other graphs are cut by METIS, a node weighing as much as it
+ * has links.
+ */
+#ifndef PODSIM_NETSIM_PARTITION_H
+#define PODSIM_NETSIM_PARTITION_H
+
+#include "topo/topo.h"
+
+struct net_partition {
+    uint32_t parts;
+    uint32_t *part;     /* [nodes] */
+    uint32_t cut_links; /* from one part to another */
+    double imbalance;   /* nodes of the largest part over the mean, less 1 */
+};
+
+/** `parts` > 0; with more parts than nodes some are empty. The same on every machine with the same
+ * METIS. Release with net_partition_release(). */
+void net_partition_make(const topo *t, uint32_t parts, struct net_partition *out);
+void net_partition_release(struct net_partition *p);
+
+#endif
