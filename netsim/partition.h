@@ -2,8 +2,7 @@
  * Cutting a topology into parts of equal work with few links between them.
  *
  * Tori and meshes are bisected by coordinates: across the longest side, in proportion to the parts
- * on either hand, and each half again. Other graphs are cut by METIS, a node weighing as much as it
- * has links.
+ * on either hand, and each half again. Other graphs are cut by METIS, with weights by link rate.
  */
 #ifndef PODSIM_NETSIM_PARTITION_H
 #define PODSIM_NETSIM_PARTITION_H

@@ -1,0 +1,171 @@
+/*
+ * Random collectives in the packet engine, cut over the ranks and whole: the same times, critical
+ * path, messages, operations and busy time of every link. Run under mpirun; every rank makes the
+ * same cases and compares what it got. The loop index is the seed.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "netsim/mpi.h"
+#include "netsim/partition.h"
+#include "netsim/run.h"
+#include "tests/property/packet_cases.h"
+
+#define CASES 120
+
+/* Everything a run tells, but how the simulator did. */
+struct outcome {
+    enum sim_status status;
+    struct sim_error err;
+    struct net_result result;
+    struct net_link_stats links;
+    struct net_run_stats stats;
+    uint64_t told, digest;
+};
+
+static void mix(struct outcome *o, uint64_t value)
+{
+    o->digest = (o->digest ^ value) * UINT64_C(0x100000001b3);
+    o->digest ^= o->digest >> 29;
+}
+
+static void told_message(void *context, topo_chip_id src, topo_chip_id dst, double bytes,
+                         sim_ps start_ps, sim_ps end_ps)
+{
+    struct outcome *o = context;
+    uint64_t bits;
+    memcpy(&bits, &bytes, sizeof bits);
+    o->told++;
+    mix(o, (uint64_t)src << 32 | dst);
+    mix(o, bits);
+    mix(o, (uint64_t)start_ps);
+    mix(o, (uint64_t)end_ps);
+}
+
+static void told_op(void *context, topo_chip_id chip, const struct net_op *op, sim_ps start_ps,
+                    sim_ps end_ps)
+{
+    struct outcome *o = context;
+    o->told++;
+    mix(o, (uint64_t)chip << 32 | op->kind);
+    mix(o, (uint64_t)start_ps);
+    mix(o, (uint64_t)end_ps);
+}
+
+static void run(const net_schedule *s, const struct net_options *options, struct outcome *o)
+{
+    const struct net_observer observer = {
+        .context = o, .on_message = told_message, .on_op = told_op};
+    *o = (struct outcome){.digest = 1};
+    net_link_stats_init(&o->links, net_schedule_topo(s));
+    o->status = net_run(s, options, &observer, &o->err, &o->result, &o->links, &o->stats);
+}
+
+static void compare(const topo *t, const struct outcome *whole, const struct outcome *cut)
+{
+    ck_assert_int_eq(whole->status, cut->status);
+    ck_assert_str_eq(whole->err.text, cut->err.text);
+    if (whole->status != SIM_OK) return;
+    ck_assert_mem_eq(&whole->result, &cut->result, sizeof whole->result);
+    ck_assert_uint_gt(whole->told, 0);
+    ck_assert_uint_eq(whole->told, cut->told);
+    ck_assert_uint_eq(whole->digest, cut->digest);
+    ck_assert_uint_eq(whole->stats.packet_hops, cut->stats.packet_hops);
+    ck_assert_uint_eq(whole->stats.messages, cut->stats.messages);
+    ck_assert_uint_eq(whole->stats.events, cut->stats.events);
+    for (topo_link_id l = 0; l < topo_links(t); l++) {
+        ck_assert_int_eq(whole->links.busy_ps[l], cut->links.busy_ps[l]);
+        ck_assert_double_eq(whole->links.bytes[l], cut->links.bytes[l]);
+    }
+}
+
+START_TEST(ranks_do_not_matter)
+{
+    struct sim_rng rng;
+    sim_rng_init(&rng, (uint64_t)_i, 78);
+    topo *t = random_topology(&rng);
+    const struct net_router router = random_router(&rng);
+    struct net_options options = {.router = &router,
+                                  .entry_overhead_ps = pick(&rng, 2) * 1234,
+                                  .send_overhead_ps = pick(&rng, 3) * 777};
+    struct coll_spec spec;
+    struct sim_error err = {0};
+    net_schedule *s;
+    struct outcome whole, cut;
+    if (!random_spec(&rng, t, &spec) || coll_build(t, &spec, &err, &s) != SIM_OK) {
+        topo_destroy(t);
+        return;
+    }
+    run(s, &options, &whole);
+    options.is_partitioned = true;
+    if (pick(&rng, 3) == 0) options.window_ps = 1 + pick(&rng, 400000);
+    run(s, &options, &cut);
+    compare(t, &whole, &cut);
+    net_link_stats_release(&whole.links);
+    net_link_stats_release(&cut.links);
+    net_schedule_destroy(s);
+    topo_destroy(t);
+}
+END_TEST
+
+/* Every node is somewhere; tori come out even to a node, and a box is cut across its long side. */
+START_TEST(partitions_are_even)
+{
+    topo *t = topo_or_fail("torus:8x4x4");
+    for (uint32_t parts = 1; parts <= 9; parts++) {
+        struct net_partition p;
+        uint32_t nodes[9] = {0};
+        net_partition_make(t, parts, &p);
+        for (topo_node_id n = 0; n < topo_nodes(t); n++)
+            nodes[p.part[n]]++;
+        for (uint32_t i = 0; i < parts; i++)
+            ck_assert_uint_le(nodes[i] * parts, topo_nodes(t) + parts * 2);
+        if (parts == 2) ck_assert_uint_eq(p.cut_links, 2 * 2 * 4 * 4);
+        if (parts == 8) ck_assert_double_eq(p.imbalance, 0);
+        net_partition_release(&p);
+    }
+    topo_destroy(t);
+}
+END_TEST
+
+START_TEST(graphs_are_cut_between_their_dense_parts)
+{
+    topo *t = topo_or_fail("torus:4x4*2,dcn=3GB/s");
+    struct net_partition p;
+    net_partition_make(t, 2, &p);
+    for (topo_chip_id c = 0; c < topo_chips(t); c++)
+        ck_assert_uint_eq(p.part[c], p.part[c < 16 ? 0 : 16]);
+    ck_assert_uint_ne(p.part[0], p.part[16]);
+    net_partition_release(&p);
+    topo_destroy(t);
+}
+END_TEST
+
+/* Does the launcher give the ranks asked for? Else every case would compare a rank with itself. */
+static int check_ranks(const char *wanted)
+{
+    if (net_mpi_ranks() == strtoul(wanted, NULL, 10)) return 0;
+    fprintf(stderr, "the launcher gives %u ranks, wanted %s\n", net_mpi_ranks(), wanted);
+    return 1;
+}
+
+int main(int argc, char **argv)
+{
+    net_mpi_init(&argc, &argv);
+    if (argc != 2 || check_ranks(argv[1]) != 0) return EXIT_FAILURE;
+    Suite *suite = suite_create("packet_ranks");
+    TCase *cases = tcase_create("cases");
+    tcase_add_loop_test(cases, ranks_do_not_matter, 0, CASES);
+    tcase_add_test(cases, partitions_are_even);
+    tcase_add_test(cases, graphs_are_cut_between_their_dense_parts);
+    suite_add_tcase(suite, cases);
+    SRunner *runner = srunner_create(suite);
+    srunner_set_fork_status(runner, CK_NOFORK); /* MPI does not survive a fork */
+    srunner_run_all(runner, net_mpi_rank() == 0 ? CK_ENV : CK_SILENT);
+    int64_t failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    net_mpi_max(&failed, 1);
+    net_mpi_finalize();
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
