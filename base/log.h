@@ -1,5 +1,5 @@
 /**
- * The log: lower-case lines on stderr. The level is the program's only mutable global.
+ * The log: lower-case lines on stderr. The level is a global of the program.
  */
 #ifndef PODSIM_BASE_LOG_H
 #define PODSIM_BASE_LOG_H

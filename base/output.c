@@ -1,5 +1,5 @@
 /*
- * Whole or absent: bytes go to TARGET.tmp.PID in the target's directory (rename() works within a
+ * Whole or absent, also when the program is interrupted: bytes go to TARGET.tmp.PID in the target's directory (rename() works within a
  * file system only) and take the target's name at the commit. Not synced to the disk: this guards
  * against a failed run, not a power cut.
  *
@@ -13,7 +13,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,9 +27,60 @@
 
 struct sim_output {
     FILE *file;
-    char *target;    /* as shown in messages and renamed to */
-    char *temporary; /* NULL when written directly */
+    char *target;            /* as shown in messages and renamed to */
+    char *temporary;         /* NULL when written directly */
+    struct sim_output *next; /* of those with a temporary file */
 };
+
+/* Temporary files to remove when the program is ended from outside, or ends itself for want of
+ * memory. A signal may come at any time: pointers change in one store each, links first. */
+static struct sim_output *unfinished;
+
+static void remove_unfinished(void)
+{
+    for (const struct sim_output *o = unfinished; o != NULL; o = o->next)
+        unlink(o->temporary);
+}
+
+/* The default action is back by then (SA_RESETHAND), and ends the program. */
+static void on_end(int signal_number)
+{
+    remove_unfinished();
+    raise(signal_number);
+}
+
+static void watch_for_end(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    static bool is_watching;
+
+    if (is_watching) return;
+    is_watching = true;
+    atexit(remove_unfinished);
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        struct sigaction action = {.sa_handler = on_end, .sa_flags = SA_RESETHAND | SA_NODEFER},
+                         old;
+
+        if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+            sigaction(signals[i], &action, NULL);
+    }
+}
+
+static void note_unfinished(sim_output *output)
+{
+    watch_for_end();
+    output->next = unfinished;
+    __atomic_store_n(&unfinished, output, __ATOMIC_RELEASE);
+}
+
+static void forget_unfinished(const sim_output *output)
+{
+    struct sim_output **at = &unfinished;
+
+    while (*at != NULL && *at != output)
+        at = &(*at)->next;
+    if (*at != NULL) __atomic_store_n(at, output->next, __ATOMIC_RELEASE);
+}
 
 static enum sim_status refuse(struct sim_error *err, const char *path, int error_number)
 {
@@ -89,6 +142,7 @@ static int create_temporary(sim_output *output)
 
 static void release(sim_output *output)
 {
+    forget_unfinished(output);
     sim_free(output->target);
     sim_free(output->temporary);
     sim_free(output);
@@ -117,6 +171,7 @@ static enum sim_status open_replacement(sim_output *output, const struct stat *o
         unlink(output->temporary);
         return refuse(err, output->target, error_number);
     }
+    note_unfinished(output);
     return SIM_OK;
 }
 

@@ -444,7 +444,7 @@ static enum sim_status run_rows(const struct request *q, const struct net_option
     if (f->messages != NULL) outputs.messages = sim_output_file(f->messages);
     if (f->link_stats != NULL) outputs.link_stats = sim_output_file(f->link_stats);
     struct net_run_stats totals = {0};
-    double wall = sim_wall_s(), cpu = sim_cpu_s();
+    struct cli_usage usage = cli_usage_start();
     sim_progress *progress = sim_progress_create("runs", p->row_count, net_mpi_rank() != 0);
     enum sim_status status = SIM_OK;
     size_t first = net->is_partitioned ? 0 : net_mpi_rank();
@@ -456,8 +456,8 @@ static enum sim_status run_rows(const struct request *q, const struct net_option
     sim_progress_destroy(progress);
     SIM_TRY(net_mpi_agree(status, err));
     if (!net->is_partitioned) share_results(p, &totals);
-    if (f->stats != NULL)
-        cli_stats_write(&totals, sim_wall_s() - wall, sim_cpu_s() - cpu, sim_output_file(f->stats));
+    cli_usage_finish(&usage, true);
+    cli_stats_write(&totals, &usage, f->stats != NULL ? sim_output_file(f->stats) : NULL);
     return SIM_OK;
 }
 
@@ -594,19 +594,21 @@ static enum sim_status run_together(const struct request *q, struct sim_error *e
     topo *t = NULL;
     sim_output *stats_file = NULL;
     struct net_run_stats stats = {0};
-    double wall = sim_wall_s(), cpu = sim_cpu_s();
-    SIM_TRY(topo_create(q->spec, &q->topology, err, &t));
+    struct cli_usage usage = cli_usage_start();
     cli_report *report = cli_together_report();
     struct net_router router;
     struct net_options net;
-    enum sim_status status = make_net_options(q, t, &router, err, &net);
+    enum sim_status status = topo_create(q->spec, &q->topology, err, &t);
+    if (status == SIM_OK) status = make_net_options(q, t, &router, err, &net);
     if (status == SIM_OK) add_meta(report, q, t, net.router);
     if (status == SIM_OK) status = cli_check_outputs(q->together_path, &q->stats_path, 1, err);
     if (status == SIM_OK) status = cli_output_open(q->stats_path, err, &stats_file);
+    status = net_mpi_agree(status, err);
     if (status == SIM_OK) status = cli_together_run(q->together_path, t, &net, report, &stats, err);
+    if (status == SIM_OK) cli_usage_finish(&usage, true);
+    cli_stats_write(&stats, &usage,
+                    status == SIM_OK && stats_file != NULL ? sim_output_file(stats_file) : NULL);
     if (status == SIM_OK && stats_file != NULL) {
-        cli_stats_write(&stats, sim_wall_s() - wall, sim_cpu_s() - cpu,
-                        sim_output_file(stats_file));
         status = sim_output_commit(stats_file, err);
         stats_file = NULL;
     }

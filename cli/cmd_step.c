@@ -4,6 +4,7 @@
 #include "cli/commands.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/output.h"
@@ -12,6 +13,7 @@
 #include "cli/options.h"
 #include "cli/step_report.h"
 #include "cli/step_trace.h"
+#include "netsim/mpi.h"
 
 enum step_option { STEP_FORMAT, STEP_SET, STEP_ENGINE, STEP_TRACE, STEP_LINK_STATS, STEP_STATS };
 
@@ -119,29 +121,40 @@ static enum sim_status commit(sim_output **output, struct sim_error *err)
 }
 
 static enum sim_status write_files(struct files *files, const struct wl_study *study,
-                                   const struct wl_step *step, double wall_s, struct sim_error *err)
+                                   const struct wl_step *step, struct cli_usage *usage,
+                                   struct sim_error *err)
 {
     if (files->link_stats != NULL && step->is_simulated)
         net_link_stats_write(&step->links, study->topology, (sim_ps)(step->step_s * 1e12 + 0.5),
                              sim_output_file(files->link_stats));
-    if (files->stats != NULL)
-        cli_stats_write(&step->stats, wall_s, sim_cpu_s(), sim_output_file(files->stats));
+    cli_stats_write(&step->stats, usage,
+                    files->stats != NULL ? sim_output_file(files->stats) : NULL);
     SIM_TRY(commit(&files->trace, err));
     SIM_TRY(commit(&files->link_stats, err));
     return commit(&files->stats, err);
+}
+
+/* Do all ranks simulate a part of the pod each? */
+static bool is_shared(const struct wl_study *study)
+{
+    return study->engine == WL_PACKET && net_mpi_ranks() > 1;
 }
 
 static enum sim_status simulate(const struct options *o, const struct wl_study *study,
                                 struct files *files, struct sim_error *err)
 {
     struct wl_step step;
-    double start_s = sim_wall_s();
+    struct cli_usage usage = cli_usage_start();
     step_trace *trace = NULL;
     if (files->trace != NULL) trace = step_trace_create(sim_output_file(files->trace), study, 0);
     enum sim_status status = wl_step_run(study, step_trace_observer(trace), err, &step);
     step_trace_destroy(trace);
-    if (status != SIM_OK) return status;
-    status = write_files(files, study, &step, sim_wall_s() - start_s, err);
+    cli_usage_finish(&usage, is_shared(study));
+    if (status != SIM_OK) {
+        net_bytes_release(&usage.ranks);
+        return status;
+    }
+    status = write_files(files, study, &step, &usage, err);
     if (status == SIM_OK) formats[o->format](stdout, study, &step);
     if (status == SIM_OK) status = sim_stdout_check(err);
     if (status == SIM_OK && !step.memory.fits) {
@@ -157,11 +170,19 @@ static enum sim_status run(const struct options *o, struct sim_error *err)
 {
     struct wl_study study;
     struct files files = {0};
-    SIM_TRY(wl_study_load(o->study, o->set, (uint32_t)o->set_count, err, &study));
+    if (strcmp(o->study, "-") == 0 && net_mpi_ranks() > 1)
+        return sim_error_set(err, SIM_EUSAGE,
+                             "a study on standard input cannot be read by %u "
+                             "ranks: give them a file",
+                             net_mpi_ranks());
+    SIM_TRY(
+        net_mpi_agree(wl_study_load(o->study, o->set, (uint32_t)o->set_count, err, &study), err));
     if (o->engine >= 0) study.engine = (enum wl_engine)o->engine;
+    bool is_mine = net_mpi_rank() == 0 || is_shared(&study);
     enum sim_status status = check_files(o, &study, err);
     if (status == SIM_OK) status = open_files(o, err, &files);
-    if (status == SIM_OK) status = simulate(o, &study, &files, err);
+    status = net_mpi_agree(status, err);
+    if (status == SIM_OK && is_mine) status = simulate(o, &study, &files, err);
     sim_output_discard(files.trace);
     sim_output_discard(files.link_stats);
     sim_output_discard(files.stats);

@@ -16,6 +16,7 @@
 #include "cli/report.h"
 #include "cli/router.h"
 #include "cli/version.h"
+#include "netsim/mpi.h"
 #include "netsim/traffic.h"
 
 static const struct cli_option options[] = {
@@ -173,6 +174,7 @@ struct sweep {
     const topo *topology;
     struct net_router router;
     const net_pattern *pattern;
+    const struct net_partition *partition;
     const char *limit; /* of the first saturated point */
     struct net_packet_counts counts;
 };
@@ -180,8 +182,11 @@ struct sweep {
 static enum sim_status run_point(const struct sweep *s, const struct net_router *router,
                                  double load, struct sim_error *err, struct net_traffic_result *out)
 {
-    const struct net_traffic traffic = {router,         s->pattern,     load,          s->q->seed,
-                                        s->q->phase[0], s->q->phase[1], s->q->phase[2]};
+    const struct net_traffic traffic = {
+        router,         s->pattern,
+        load,           s->q->seed,
+        s->q->phase[0], s->q->phase[1],
+        s->q->phase[2], s->partition->parts > 1 ? s->partition : NULL};
     return net_traffic_run(s->topology, &traffic, err, out);
 }
 
@@ -282,7 +287,7 @@ static void note_saturation(cli_report *report, double carried, double load, dou
 
 static enum sim_status run_loads(struct sweep *s, cli_report *report, struct sim_error *err)
 {
-    sim_progress *progress = sim_progress_create("loads", s->q->loads, false);
+    sim_progress *progress = sim_progress_create("loads", s->q->loads, net_mpi_rank() != 0);
     enum sim_status status = SIM_OK;
     double carried = 0, saturated = 0, accepted = 0;
     uint64_t past = 0;
@@ -311,7 +316,7 @@ static enum sim_status run_loads(struct sweep *s, cli_report *report, struct sim
 
 static enum sim_status print_sweep(struct sweep *s, sim_output *stats, struct sim_error *err)
 {
-    double wall = sim_wall_s(), cpu = sim_cpu_s();
+    struct cli_usage usage = cli_usage_start();
     cli_report *report = cli_report_create(columns);
     add_meta(report, s);
     enum sim_status status = run_loads(s, report, err);
@@ -321,9 +326,13 @@ static enum sim_status print_sweep(struct sweep *s, sim_output *stats, struct si
                                          .messages = s->counts.delivered,
                                          .packet_hops = s->counts.hops,
                                          .windows = s->counts.windows,
-                                         .classes = topo_chips(s->topology)};
-    if (status == SIM_OK && stats != NULL)
-        cli_stats_write(&counts, sim_wall_s() - wall, sim_cpu_s() - cpu, sim_output_file(stats));
+                                         .classes = topo_chips(s->topology),
+                                         .cut_links = s->partition->cut_links,
+                                         .most_nodes = s->partition->most_nodes,
+                                         .fewest_nodes = s->partition->fewest_nodes};
+    cli_usage_finish(&usage, true);
+    cli_stats_write(&counts, &usage,
+                    status == SIM_OK && stats != NULL ? sim_output_file(stats) : NULL);
     return status;
 }
 
@@ -331,6 +340,7 @@ static enum sim_status run(struct request *q, struct sim_error *err)
 {
     topo *t = NULL;
     net_pattern *pattern = NULL;
+    struct net_partition partition = {0};
     sim_output *stats = NULL;
     SIM_TRY(check(q, err));
     enum sim_status status = topo_create(q->spec, &q->topology, err, &t);
@@ -340,7 +350,13 @@ static enum sim_status run(struct request *q, struct sim_error *err)
     if (status == SIM_OK) status = cli_check_outputs(q->pattern, &q->stats, 1, err);
     if (status == SIM_OK) status = cli_output_open(q->stats, err, &stats);
     s.pattern = pattern;
-    if (status == SIM_OK) status = print_sweep(&s, stats, err);
+    status = net_mpi_agree(status, err);
+    if (status == SIM_OK) {
+        net_partition_make_ranks(t, &partition);
+        s.partition = &partition;
+        status = print_sweep(&s, stats, err);
+    }
+    net_partition_release(&partition);
     if (status == SIM_OK && stats != NULL) {
         status = sim_output_commit(stats, err);
         stats = NULL;

@@ -97,9 +97,83 @@ enum sim_status cli_output_open(const char *path, struct sim_error *err, sim_out
     return sim_output_open(path, err, out);
 }
 
-void cli_stats_write(const struct net_run_stats *stats, double wall_s, double cpu_s, FILE *out)
+static struct cli_rank_usage usage_now(void)
 {
-    sim_json *json = sim_json_create(out);
+    const struct net_mpi_counts mpi = net_mpi_counts();
+    return (struct cli_rank_usage){sim_memory_peak_bytes(), mpi.messages, mpi.bytes, sim_cpu_s(),
+                                   mpi.wait_s};
+}
+
+struct cli_usage cli_usage_start(void)
+{
+    struct cli_usage u = {.wall_s = sim_wall_s()};
+    struct cli_rank_usage now = usage_now();
+    net_bytes_put(&u.ranks, &now, sizeof now);
+    return u;
+}
+
+void cli_usage_finish(struct cli_usage *u, bool is_shared)
+{
+    struct cli_rank_usage start, now = usage_now();
+    struct net_bytes mine = {0};
+    net_bytes_take(&u->ranks, &start, sizeof start);
+    net_bytes_clear(&u->ranks);
+    now.mpi_messages -= start.mpi_messages;
+    now.mpi_bytes -= start.mpi_bytes;
+    now.mpi_wait_s -= start.mpi_wait_s;
+    now.cpu_s -= start.cpu_s;
+    net_bytes_put(&mine, &now, sizeof now);
+    if (is_shared)
+        net_mpi_gather(&mine, &u->ranks);
+    else
+        net_bytes_put(&u->ranks, &now, sizeof now);
+    net_bytes_release(&mine);
+    u->wall_s = sim_wall_s() - u->wall_s;
+}
+
+static void write_count(sim_json *json, const char *key, uint64_t value)
+{
+    sim_json_key(json, key);
+    sim_json_uint(json, value);
+}
+
+static void write_share(sim_json *json, const char *key, double value)
+{
+    sim_json_key(json, key);
+    sim_json_double(json, value);
+}
+
+/* Sums, the largest memory, and memory rank by rank. */
+static void write_usage(sim_json *json, struct cli_usage *u)
+{
+    struct cli_rank_usage sum = {0}, rank;
+    size_t ranks = u->ranks.count / sizeof rank;
+    for (u->ranks.at = 0; u->ranks.at < u->ranks.count;) {
+        net_bytes_take(&u->ranks, &rank, sizeof rank);
+        if (rank.peak_rss_bytes > sum.peak_rss_bytes) sum.peak_rss_bytes = rank.peak_rss_bytes;
+        sum.mpi_messages += rank.mpi_messages;
+        sum.mpi_bytes += rank.mpi_bytes;
+        sum.cpu_s += rank.cpu_s;
+        sum.mpi_wait_s += rank.mpi_wait_s;
+    }
+    write_count(json, "mpi_messages", sum.mpi_messages);
+    write_count(json, "mpi_bytes", sum.mpi_bytes);
+    write_share(json, "mpi_wait_share",
+                u->wall_s > 0 ? sum.mpi_wait_s / (u->wall_s * (double)ranks) : 0);
+    write_count(json, "peak_rss_bytes", sum.peak_rss_bytes);
+    sim_json_key(json, "rank_peak_rss_bytes");
+    sim_json_array_begin(json);
+    for (u->ranks.at = 0; u->ranks.at < u->ranks.count;) {
+        net_bytes_take(&u->ranks, &rank, sizeof rank);
+        sim_json_uint(json, rank.peak_rss_bytes);
+    }
+    sim_json_array_end(json);
+    write_share(json, "wall_s", u->wall_s);
+    write_share(json, "cpu_s", sum.cpu_s);
+}
+
+static void write_stats(sim_json *json, const struct net_run_stats *stats, struct cli_usage *u)
+{
     const struct {
         const char *key;
         uint64_t value;
@@ -113,16 +187,22 @@ void cli_stats_write(const struct net_run_stats *stats, double wall_s, double cp
                   {"instants", stats->instants},
                   {"classes", stats->classes},
                   {"ranks", net_mpi_ranks()},
-                  {"peak_rss_bytes", sim_memory_peak_bytes()}};
+                  {"cut_links", stats->cut_links},
+                  {"most_nodes_a_rank", stats->most_nodes},
+                  {"fewest_nodes_a_rank", stats->fewest_nodes}};
     sim_json_object_begin(json);
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-        sim_json_key(json, counts[i].key);
-        sim_json_uint(json, counts[i].value);
-    }
-    sim_json_key(json, "wall_s");
-    sim_json_double(json, wall_s);
-    sim_json_key(json, "cpu_s");
-    sim_json_double(json, cpu_s);
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        write_count(json, counts[i].key, counts[i].value);
+    write_usage(json, u);
     sim_json_object_end(json);
-    sim_json_destroy(json);
+}
+
+void cli_stats_write(const struct net_run_stats *stats, struct cli_usage *u, FILE *out)
+{
+    if (out != NULL) {
+        sim_json *json = sim_json_create(out);
+        write_stats(json, stats, u);
+        sim_json_destroy(json);
+    }
+    net_bytes_release(&u->ranks);
 }

@@ -5,6 +5,7 @@
 #define PODSIM_CLI_COMMON_H
 
 #include "base/output.h"
+#include "netsim/bytes.h"
 #include "netsim/run.h"
 #include "topo/topo.h"
 
@@ -43,7 +44,20 @@ SIM_MUST_CHECK enum sim_status cli_check_outputs(const char *input, const char *
 SIM_MUST_CHECK enum sim_status cli_output_open(const char *path, struct sim_error *err,
                                                sim_output **out);
 
-/** How podsim itself did, as JSON (the file of --stats). */
-void cli_stats_write(const struct net_run_stats *stats, double wall_s, double cpu_s, FILE *out);
+/** How podsim itself did on every rank. */
+struct cli_usage {
+    struct net_bytes ranks; /* of struct cli_rank_usage */
+    double wall_s;          /* since cli_usage_start() */
+};
+struct cli_rank_usage {
+    uint64_t peak_rss_bytes, mpi_messages, mpi_bytes;
+    double cpu_s, mpi_wait_s;
+};
+struct cli_usage cli_usage_start(void);
+/** What it took since the start. With `is_shared` of all ranks, which must all call it; else of this
+ * one. */
+void cli_usage_finish(struct cli_usage *u, bool is_shared);
+/** As JSON (the file of --stats); releases `u`. `out` NULL: nothing is written. */
+void cli_stats_write(const struct net_run_stats *stats, struct cli_usage *u, FILE *out);
 
 #endif

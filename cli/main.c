@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/output.h"
 #include "base/yaml.h"
 #include "cli/commands.h"
@@ -20,8 +21,8 @@ static const struct {
 } commands[] = {
     {"topo", "describe a pod: shape, links, distances, bisection", cmd_topo, false},
     {"collective", "time collectives: sizes x algorithms on a pod", cmd_collective, true},
-    {"step", "time one training step: breakdown, MFU, memory", cmd_step, false},
-    {"traffic", "open-loop traffic packet by packet: latency over load", cmd_traffic, false},
+    {"step", "time one training step: breakdown, MFU, memory", cmd_step, true},
+    {"traffic", "open-loop traffic packet by packet: latency over load", cmd_traffic, true},
     {"validate", "published measurements beside podsim's numbers", cmd_validate, false},
     {"presets", "list the chips, pods and models built in", cmd_presets, false},
 };
@@ -82,6 +83,7 @@ int main(int argc, char **argv)
     bool is_first = net_mpi_rank() == 0;
     if (!is_first && freopen("/dev/null", "w", stdout) == NULL)
         return sim_status_exit_code(SIM_EIO);
+    if (!is_first) sim_log_set_level(SIM_LOG_ERROR); /* warnings once */
     enum sim_status status = net_mpi_agree(run(argc, argv, &err), &err);
     if (status == SIM_OK) status = net_mpi_agree(is_first ? sim_stdout_check(&err) : SIM_OK, &err);
     if (status != SIM_OK && is_first && err.text[0] != 0) {

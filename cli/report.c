@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "base/quantity.h"
+#include "netsim/mpi.h"
 
 enum cell_kind { CELL_TEXT, CELL_UINT, CELL_DOUBLE, CELL_ARRAY, CELL_BOOL, CELL_NONE };
 
@@ -331,7 +332,8 @@ void cli_report_print(const cli_report *r, enum cli_format format, FILE *out)
         break;
     case CLI_CSV:
         print_csv(r, out);
-        print_notes(r, stderr); /* what reads a table reads nothing else */
+        /* what reads a table reads nothing else; once, not from every rank */
+        if (net_mpi_rank() == 0) print_notes(r, stderr);
         break;
     case CLI_JSON:
         print_json(r, out);

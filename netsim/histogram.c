@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/arena.h"
+#include "netsim/mpi.h"
 
 /* 512 buckets for each power of two from 2^9 on; the first 1,024 values have one each. */
 enum { BITS = 9, STEPS = 1 << BITS, BUCKETS = STEPS * (64 - BITS + 1) };
@@ -44,6 +45,21 @@ void net_histogram_add(net_histogram *h, uint64_t value)
     if (value > h->max) h->max = value;
     h->sum_low += value;
     if (h->sum_low < value) h->sum_high++;
+}
+
+/* The sum goes in pieces that cannot overflow. */
+void net_histogram_share(net_histogram *h)
+{
+    const uint64_t low = UINT32_MAX;
+    int64_t pieces[] = {(int64_t)h->count, (int64_t)(h->sum_low & low), (int64_t)(h->sum_low >> 32),
+                        (int64_t)h->sum_high};
+    net_mpi_sum(pieces, 4);
+    net_mpi_max((int64_t *)&h->max, 1);
+    net_mpi_sum((int64_t *)h->bucket, BUCKETS);
+    uint64_t middle = (uint64_t)pieces[2] + ((uint64_t)pieces[1] >> 32);
+    h->count = (uint64_t)pieces[0];
+    h->sum_low = ((uint64_t)pieces[1] & low) | middle << 32;
+    h->sum_high = (uint64_t)pieces[3] + (middle >> 32);
 }
 
 uint64_t net_histogram_count(const net_histogram *h)

@@ -11,6 +11,8 @@ typedef struct net_histogram net_histogram;
 net_histogram *net_histogram_create(void);
 void net_histogram_destroy(net_histogram *h);
 void net_histogram_add(net_histogram *h, uint64_t value);
+/** Every rank's becomes that of all ranks' values. */
+void net_histogram_share(net_histogram *h);
 uint64_t net_histogram_count(const net_histogram *h);
 uint64_t net_histogram_max(const net_histogram *h);
 /** Of all values, exactly (up to 2^53). */

@@ -493,9 +493,12 @@ static void collect_stats(const struct packet_run *r, struct net_run_stats *out)
     *out = (struct net_run_stats){.events = r->x.events + counts.hops + counts.delivered,
                                   .messages = r->x.messages,
                                   .packet_hops = counts.hops,
-                                  .windows = counts.windows,
                                   .classes = r->x.chips};
     if (r->far != NULL) net_mpi_sum((int64_t *)out, sizeof *out / sizeof(int64_t));
+    out->windows = counts.windows; /* all ranks run the same */
+    out->cut_links = r->partition.cut_links;
+    out->most_nodes = r->partition.most_nodes;
+    out->fewest_nodes = r->partition.fewest_nodes;
 }
 
 /* Of all ranks' chips the one that finished last. */
@@ -538,14 +541,6 @@ static void release(struct packet_run *r)
     net_executor_release(&r->x);
 }
 
-/* Libraries may differ from host to host: one rank decides. */
-static void cut_pod(struct packet_run *r, const topo *t)
-{
-    net_partition_make(t, net_mpi_ranks(), &r->partition);
-    net_mpi_broadcast(r->partition.part, topo_nodes(t));
-    r->far = net_far_create();
-}
-
 static enum sim_status run_once(struct packet_run *r, const net_schedule *root,
                                 const struct net_options *options,
                                 const struct net_observer *observer, struct sim_error *err)
@@ -557,7 +552,10 @@ static enum sim_status run_once(struct packet_run *r, const net_schedule *root,
         r->told = net_told_create(observer, root);
         keeper = net_told_observer(r->told);
     }
-    if (options->is_partitioned && net_mpi_ranks() > 1) cut_pod(r, net_schedule_topo(root));
+    if (options->is_partitioned && net_mpi_ranks() > 1) {
+        net_partition_make_ranks(net_schedule_topo(root), &r->partition);
+        r->far = net_far_create();
+    }
     SIM_TRY(net_executor_init(&r->x, root, &unreduced, &keeper, r->partition.part, err));
     r->x.delay = start_delay;
     r->x.send = start_message;

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "netsim/graph_cut.h"
+#include "netsim/mpi.h"
 
 /* ---- by coordinates ---- */
 
@@ -78,13 +79,26 @@ static void cut_by_coordinates(const topo *t, uint32_t parts, uint32_t *part)
 
 static void measure(const topo *t, struct net_partition *p)
 {
-    uint32_t *nodes = SIM_NEW(uint32_t, p->parts), most = 0;
+    uint32_t *nodes = SIM_NEW(uint32_t, p->parts);
     for (topo_link_id l = 0; l < topo_links(t); l++)
         p->cut_links += p->part[topo_link_from(t, l)] != p->part[topo_link_to(t, l)];
     for (topo_node_id n = 0; n < topo_nodes(t); n++)
-        if (++nodes[p->part[n]] > most) most = nodes[p->part[n]];
-    p->imbalance = (double)most * p->parts / topo_nodes(t) - 1;
+        nodes[p->part[n]]++;
+    p->fewest_nodes = UINT32_MAX;
+    for (uint32_t i = 0; i < p->parts; i++) {
+        if (nodes[i] > p->most_nodes) p->most_nodes = nodes[i];
+        if (nodes[i] < p->fewest_nodes) p->fewest_nodes = nodes[i];
+    }
     sim_free(nodes);
+}
+
+/* Libraries may differ from host to host: rank 0 decides. */
+void net_partition_make_ranks(const topo *t, struct net_partition *out)
+{
+    net_partition_make(t, net_mpi_ranks(), out);
+    net_mpi_broadcast(out->part, topo_nodes(t));
+    out->cut_links = out->most_nodes = 0;
+    measure(t, out);
 }
 
 void net_partition_make(const topo *t, uint32_t parts, struct net_partition *out)

@@ -42,6 +42,8 @@ struct net_observer {
 struct net_run_stats {
     uint64_t events, messages, flows, solves, levels, instants;
     uint64_t packet_hops, windows;
+    uint64_t cut_links, most_nodes,
+        fewest_nodes; /* links between ranks; nodes a rank; 0: one rank */
     uint64_t classes; /* chips that were run for all others; see symmetry.h */
 };
 

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "netsim/gap.h"
 #include "netsim/histogram.h"
+#include "netsim/mpi.h"
 #include "netsim/pair_route.h"
 
 #define MESSAGE_MASK (NET_PACKET_MESSAGES - 1)
@@ -26,9 +27,9 @@ struct run {
     uint32_t gaps, chips;
     uint32_t size;
     net_ticks cycle, size_ticks;
-    net_histogram *latency;  /* ticks, of packets created in the measurement */
-    uint64_t created;        /* packets of the measurement */
-    uint32_t sources_before; /* chips whose head was created before the measurement's end */
+    net_histogram *latency; /* ticks, of packets created in the measurement */
+    int64_t created;        /* packets of the measurement */
+    int64_t sources_before; /* chips whose head was created before the measurement's end */
     uint64_t accepted;
     uint64_t *accepted_at; /* [chips] */
 };
@@ -120,7 +121,7 @@ static void start_sources(struct run *r, const topo *t)
     for (topo_chip_id c = 0; c < r->chips; c++) {
         struct source *s = &r->source[c];
         double share = topo_chip_is_failed(t, c) ? 0 : net_pattern_share(r->traffic->pattern, c);
-        if (share == 0) continue;
+        if (share == 0 || !net_packet_has(r->engine, c)) continue;
         sim_rng_init(&s->rng, r->traffic->seed, c);
         s->gap = gap_of(r, share);
         s->birth = net_gap_draw(&r->gap[s->gap], &s->rng);
@@ -130,9 +131,16 @@ static void start_sources(struct run *r, const topo *t)
     }
 }
 
+static void add_ranks(const struct run *r, int64_t *values, int count)
+{
+    if (r->traffic->partition != NULL) net_mpi_sum(values, count);
+}
+
 static bool is_drained(const struct run *r)
 {
-    return r->sources_before == 0 && net_histogram_count(r->latency) == r->created;
+    int64_t left[] = {r->sources_before, r->created - (int64_t)net_histogram_count(r->latency)};
+    add_ranks(r, left, 2);
+    return left[0] == 0 && left[1] == 0;
 }
 
 static net_ticks *busy_of_links(const struct run *r, const topo *t)
@@ -155,12 +163,16 @@ static void note_ports(const struct run *r, const topo *t, const net_ticks *befo
                        struct net_traffic_result *out)
 {
     double span = (double)(r->traffic->measure * r->cycle);
-    for (topo_link_id l = 0; l < topo_links(t); l++)
-        out->busiest_link =
-            fmax(out->busiest_link, (double)(net_packet_busy(r->engine, l) - before[l]) / span);
+    int64_t most[] = {0, 0}; /* ticks of a link, packets of a chip */
+    for (topo_link_id l = 0; l < topo_links(t); l++) {
+        int64_t busy = (int64_t)(net_packet_busy(r->engine, l) - before[l]);
+        if (busy > most[0]) most[0] = busy;
+    }
     for (topo_chip_id c = 0; c < r->chips; c++)
-        out->busiest_ejection =
-            fmax(out->busiest_ejection, (double)(r->accepted_at[c] * r->size_ticks) / span);
+        if ((int64_t)r->accepted_at[c] > most[1]) most[1] = (int64_t)r->accepted_at[c];
+    if (r->traffic->partition != NULL) net_mpi_max(most, 2);
+    out->busiest_link = (double)most[0] / span;
+    out->busiest_ejection = (double)((uint64_t)most[1] * r->size_ticks) / span;
 }
 
 static void note_loads(const struct run *r, const topo *t, struct net_traffic_result *out)
@@ -187,6 +199,7 @@ static void run_phases(struct run *r, const topo *t, struct net_traffic_result *
     net_packet_run(r->engine, measure_begin(r) * r->cycle);
     net_ticks *before = busy_of_links(r, t);
     net_packet_run(r->engine, measure_end(r) * r->cycle);
+    add_ranks(r, (int64_t *)&r->accepted, 1);
     note_ports(r, t, before, out);
     note_loads(r, t, out);
     sim_free(before);
@@ -195,8 +208,12 @@ static void run_phases(struct run *r, const topo *t, struct net_traffic_result *
         net_packet_run(r->engine, cycle * r->cycle);
     }
     if (!is_drained(r)) out->is_saturated = true;
+    if (r->traffic->partition != NULL) net_histogram_share(r->latency);
     if (!out->is_saturated) note_latencies(r, out);
     net_packet_counts(r->engine, &out->counts);
+    uint64_t windows = out->counts.windows; /* all ranks run the same */
+    add_ranks(r, (int64_t *)&out->counts, sizeof out->counts / sizeof(int64_t));
+    out->counts.windows = windows;
 }
 
 enum sim_status net_traffic_run(const topo *t, const struct net_traffic *traffic,
@@ -208,7 +225,8 @@ enum sim_status net_traffic_run(const topo *t, const struct net_traffic *traffic
     assert(traffic->load > 0 && traffic->load <= 1);
     router.is_one_port = true;
     *out = (struct net_traffic_result){0};
-    SIM_TRY(net_packet_create(t, &router, &client, NULL, err, &r.engine));
+    const uint32_t *part = traffic->partition != NULL ? traffic->partition->part : NULL;
+    SIM_TRY(net_packet_create(t, &router, &client, part, err, &r.engine));
     r.cycle = net_packet_cycle(r.engine);
     r.size = net_packet_size(r.engine, router.packet_bytes);
     r.size_ticks = net_packet_size_ticks(r.engine, r.size);

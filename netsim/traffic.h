@@ -12,6 +12,7 @@
 #define PODSIM_NETSIM_TRAFFIC_H
 
 #include "netsim/packet.h"
+#include "netsim/partition.h"
 #include "netsim/pattern.h"
 
 struct net_traffic {
@@ -19,7 +20,8 @@ struct net_traffic {
     const net_pattern *pattern;
     double load; /* of the link rate, in (0, 1] */
     uint64_t seed;
-    uint64_t warmup, measure, drain; /* cycles; drain: at most */
+    uint64_t warmup, measure, drain;       /* cycles; drain: at most */
+    const struct net_partition *partition; /* of the ranks, which all run it; NULL: all is here */
 };
 
 /* Cycles unless something else is asked for: as in the reference curves of docs/packet.md. */
@@ -33,7 +35,7 @@ struct net_traffic_result {
     double cycle_ps;
     double busiest_link, busiest_ejection; /* shares of the measurement */
     bool is_saturated;
-    struct net_packet_counts counts;
+    struct net_packet_counts counts; /* of all ranks */
 };
 
 /** One point of a curve. Errors: as net_packet_create(). */

@@ -191,7 +191,8 @@ static enum sim_status simulate(const struct wl_graph *g, const struct wl_step_o
     bool is_packets = g->study->engine == WL_PACKET;
     const struct net_options options = {.launch_overhead_ps = g->study->launch_overhead_ps,
                                         .is_unreduced = g->study->is_unreduced,
-                                        .router = is_packets ? &g->study->router : NULL};
+                                        .router = is_packets ? &g->study->router : NULL,
+                                        .is_partitioned = is_packets};
     /* one chip of a class is enough, the lowest, unless another is watched */
     bool is_any = watcher == NULL || watcher->chip == 0;
     const struct net_observer observer = {
