@@ -8,16 +8,20 @@
 bool cli_router_option(struct cli_router *asked, const char *name, const char *value)
 {
     bool is_preset = strcmp(name, "router") == 0, is_unchecked = strcmp(name, "unchecked") == 0;
+    bool is_audited = strcmp(name, "audit") == 0;
     int parameter = 0;
     while (net_router_parameters[parameter] != NULL &&
            strcmp(net_router_parameters[parameter], name) != 0)
         parameter++;
-    if (!is_preset && !is_unchecked && net_router_parameters[parameter] == NULL) return false;
+    if (!is_preset && !is_unchecked && !is_audited && net_router_parameters[parameter] == NULL)
+        return false;
     asked->is_any = true;
     if (is_preset)
         asked->preset = value;
     else if (is_unchecked)
         asked->is_unchecked = true;
+    else if (is_audited)
+        asked->is_audited = true;
     else
         asked->value[parameter] = value;
     return true;
@@ -44,6 +48,7 @@ enum sim_status cli_router_make(const struct cli_router *asked, const topo *t,
 {
     SIM_TRY(find_preset(asked->preset != NULL ? asked->preset : "tpu", err, out));
     out->is_unchecked = asked->is_unchecked;
+    out->is_audited = asked->is_audited;
     for (int i = 0; i < CLI_ROUTER_PARAMETERS; i++) {
         const char *parameter = net_router_parameters[i];
         if (asked->value[i] == NULL) continue;

@@ -24,8 +24,9 @@
         {"vc-binding", "WHEN", "late (with the link) or early (before it)"},                       \
         {"arbitration", "BY", "round robin by input (two get half each) or by channel"},           \
         {"bubble", "PACKETS", "room that packets leave where they enter an axis"},                 \
+        {"unchecked", NULL, "take fewer virtual channels than freedom of deadlock needs"},         \
     {                                                                                              \
-        "unchecked", NULL, "take fewer virtual channels than freedom of deadlock needs"            \
+        "audit", NULL, "see after every window that no packet or credit is lost"                   \
     }
 
 #define CLI_ROUTER_PARAMETERS 12
@@ -34,7 +35,7 @@
 struct cli_router {
     const char *preset;
     const char *value[CLI_ROUTER_PARAMETERS]; /* by net_router_parameters[] */
-    bool is_unchecked, is_any;
+    bool is_unchecked, is_audited, is_any;
 };
 
 /** Take one of CLI_ROUTER_OPTIONS; false: `name` is none of them. */

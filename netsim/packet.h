@@ -138,6 +138,9 @@ bool net_packet_has(const net_packet_engine *e, uint32_t node);
 void net_packet_mail(net_packet_engine *e, uint32_t rank, const void *bytes, size_t count);
 
 void net_packet_counts(const net_packet_engine *e, struct net_packet_counts *out);
+/** Did an audit (struct net_router) find something lost? Then SIM_EINTERNAL, and the run was stopped.
+ */
+SIM_MUST_CHECK enum sim_status net_packet_fault(const net_packet_engine *e, struct sim_error *err);
 /** Packets in this rank's buffers and on links to them now. */
 uint64_t net_packet_in_flight(const net_packet_engine *e);
 /** Names the buffers that wait for each other, when net_packet_run() has nothing left to do and

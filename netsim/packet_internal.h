@@ -155,6 +155,7 @@ struct net_packet_engine {
     uint32_t rank;
     uint32_t far_rings; /* in `slot` behind the others: written here, read elsewhere */
     struct net_border *border;
+    struct sim_error fault;      /* what an audit has found */
     bool wants_stop, is_stopped; /* here; on any rank, as agreed */
 
     struct net_packet_counts counts;
@@ -254,6 +255,8 @@ static inline bool net_packet_is_here(const net_packet_engine *e, uint32_t node)
 uint32_t net_packet_table_route(net_packet_engine *e, const uint16_t *step, uint32_t steps);
 /* Does the link behind this port close its axis? */
 bool net_packet_closes_axis(const topo *t, topo_node_id from, uint32_t port);
+/* Stops the run where packets or credits are lost. */
+void net_packet_audit(net_packet_engine *e);
 /* One node for one window: everything it does before `end`. */
 void net_packet_visit_late(net_packet_engine *e, uint32_t node, net_ticks end);
 void net_packet_visit_early(net_packet_engine *e, uint32_t node, net_ticks end);

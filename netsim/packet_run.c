@@ -461,6 +461,9 @@ static enum sim_status run_to_end(struct packet_run *r, const net_schedule *root
     if (x->is_past_end) net_packet_stop(r->engine);
     while (net_packet_run(r->engine, NET_TICKS_NEVER - 1))
         ;
+    enum sim_status fault = net_packet_fault(r->engine, err);
+    if (r->far != NULL) fault = net_mpi_agree(fault, err);
+    if (fault != SIM_OK) return fault;
     const struct ending end = how_it_ended(r);
     if (r->has_too_many_sizes) return SIM_OK; /* runs again, with rounded sizes */
     if (end.past_end > 0)
@@ -468,7 +471,8 @@ static enum sim_status run_to_end(struct packet_run *r, const net_schedule *root
                              "the run lasts longer than the packet engine's time can hold");
     if (end.unfinished == 0) return SIM_OK;
     if (end.in_flight > 0) return net_packet_deadlock(r->engine, err);
-    return net_mpi_agree(net_executor_is_done(x) ? SIM_OK : net_executor_stall(x, err), err);
+    enum sim_status stall = net_executor_is_done(x) ? SIM_OK : net_executor_stall(x, err);
+    return r->far != NULL ? net_mpi_agree(stall, err) : stall;
 }
 
 static void collect_links(const struct packet_run *r, struct net_link_stats *out)

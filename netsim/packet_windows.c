@@ -73,6 +73,7 @@ static bool run_alone(net_packet_engine *e, net_ticks until)
         net_ticks end = window_end(e, next, until);
         start_window(e, end);
         visit(e, 0, e->owns, end);
+        if (e->router.is_audited) net_packet_audit(e);
     }
     return !e->wants_stop && next_wake(e) != NET_TICKS_NEVER;
 }
@@ -86,6 +87,7 @@ static void run_shared_window(net_packet_engine *e, net_ticks end)
     net_border_send(e);
     visit(e, e->border_owns, e->owns, end);
     net_border_receive(e);
+    if (e->router.is_audited) net_packet_audit(e);
 }
 
 /* After what was told has been learnt. Letters still on their way may make something due. */

@@ -237,6 +237,7 @@ enum sim_status net_traffic_run(const topo *t, const struct net_traffic *traffic
     out->cycle_ps = (double)r.cycle / (double)net_packet_ticks_per_ps(r.engine);
     start_sources(&r, t);
     run_phases(&r, t, out);
+    enum sim_status status = net_packet_fault(r.engine, err);
     net_histogram_destroy(r.latency);
     sim_free(r.accepted_at);
     sim_free(r.source);
@@ -244,5 +245,5 @@ enum sim_status net_traffic_run(const topo *t, const struct net_traffic *traffic
     sim_free(r.gap_share);
     net_pair_routes_destroy(r.routes);
     net_packet_destroy(r.engine);
-    return SIM_OK;
+    return status;
 }

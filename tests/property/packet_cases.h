@@ -36,6 +36,7 @@ static inline struct net_router random_router(struct sim_rng *rng)
     static const char *const names[] = {"tpu", "tpu", "tpu", "booksim-a", "booksim-p"};
     static const uint32_t packets[] = {4096, 512, 1000, 65536};
     struct net_router r = *net_router_find(names[pick(rng, 5)]);
+    r.is_audited = true;
     if (!r.is_in_cycles) {
         r.packet_bytes = r.flit_bytes = packets[pick(rng, 4)];
         r.buffer_flits = pick(rng, 2) == 0 ? 0 : 1 + pick(rng, 5);

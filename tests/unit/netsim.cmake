@@ -1,5 +1,6 @@
 podsim_unit_test(net_maxmin_test netsim)
 podsim_unit_test(net_calendar_test netsim)
 podsim_unit_test(net_run_test netsim)
+podsim_unit_test(net_packet_audit_test netsim)
 podsim_property_test(net_random_test netsim)
 podsim_unit_test(net_traffic_test netsim)

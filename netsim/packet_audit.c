@@ -1,0 +1,81 @@
+/*
+ * Is everything still there? After a window: packets in = packets out + packets in buffers; in
+ * every ring the packets stand together from the reader's head to the writer's tail, so that no
+ * credit was lost and no buffer overrun.
+ */
+#include "netsim/mpi.h"
+#include "netsim/packet_visit.h"
+
+/* Packets that stand together from the head of queue q. */
+static uint32_t count_from_head(const net_packet_engine *e, const struct view *v, uint32_t q)
+{
+    uint32_t count = 0, at = v->queue[q].head;
+    while (count < e->depth && e->slot[at].time >= OCCUPIED) {
+        at = slots_on(e, at, 1);
+        count++;
+    }
+    return count;
+}
+
+static uint32_t count_all(const net_packet_engine *e, uint32_t ring)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < e->depth; i++)
+        count += e->slot[(ring << e->shift) + i].time >= OCCUPIED;
+    return count;
+}
+
+static void note_fault(net_packet_engine *e, uint32_t node, uint32_t q, const char *what)
+{
+    char name[48];
+    e->wants_stop = true;
+    if (e->fault.text[0] != 0) return;
+    (void)sim_error_set(&e->fault, SIM_EINTERNAL, "audit: %s in buffer %u of %s, before %llu ticks",
+                        what, q, topo_node_format(e->topology, node, name),
+                        (unsigned long long)e->now);
+}
+
+/* Packets in the node's rings. [rings] `end`: the slot behind the last packet of each. */
+static uint64_t audit_rings(net_packet_engine *e, uint32_t node, uint32_t *end)
+{
+    struct view v = net_packet_view(e, node);
+    uint64_t count = 0;
+    for (uint32_t q = 0; q < v.node->rings; q++) {
+        uint32_t ring = v.node->first_ring + q, here = count_from_head(e, &v, q);
+        if (here != count_all(e, ring)) note_fault(e, node, q, "packets are scattered");
+        end[ring] = here == e->depth ? v.queue[q].head : slots_on(e, v.queue[q].head, here);
+        count += here;
+    }
+    return count;
+}
+
+/* Rings that this node writes and this rank reads. */
+static void audit_tails(net_packet_engine *e, uint32_t node, const uint32_t *end)
+{
+    struct view v = net_packet_view(e, node);
+    for (uint32_t o = 0; o < v.node->outputs; o++) {
+        if (v.output[o].is_ejection || v.output[o].ring >= e->rings) continue;
+        for (uint32_t vc = 0; vc < e->vcs; vc++)
+            if (v.tail[o * e->vcs + vc] != end[v.output[o].ring + vc])
+                note_fault(e, node, o * e->vcs + vc, "a credit is lost or given twice");
+    }
+}
+
+void net_packet_audit(net_packet_engine *e)
+{
+    uint32_t *end = SIM_NEW(uint32_t, e->rings);
+    int64_t left = (int64_t)(e->counts.injected - e->counts.delivered);
+    for (uint32_t i = 0; i < e->owns; i++)
+        left -= (int64_t)audit_rings(e, e->own[i], end);
+    for (uint32_t i = 0; i < e->owns; i++)
+        audit_tails(e, e->own[i], end);
+    sim_free(end);
+    if (e->part != NULL) net_mpi_sum(&left, 1);
+    if (left != 0) note_fault(e, 0, 0, left > 0 ? "packets are lost" : "packets are made");
+}
+
+enum sim_status net_packet_fault(const net_packet_engine *e, struct sim_error *err)
+{
+    if (e->fault.text[0] == 0) return SIM_OK;
+    return sim_error_set(err, SIM_EINTERNAL, "%s", e->fault.text);
+}
