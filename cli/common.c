@@ -112,6 +112,8 @@ void cli_stats_write(const struct net_run_stats *stats, double wall_s, double cp
                   {"levels", stats->levels},
                   {"instants", stats->instants},
                   {"classes", stats->classes},
+                  {"parts", stats->parts},
+                  {"parts_reused", stats->parts_reused},
                   {"ranks", net_mpi_ranks()},
                   {"peak_rss_bytes", sim_memory_peak_bytes()}};
     sim_json_object_begin(json);
