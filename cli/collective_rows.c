@@ -135,6 +135,8 @@ static enum sim_status simulate(const topo *t, const struct net_options *options
         totals->levels += stats.levels;
         totals->instants += stats.instants;
         totals->classes += stats.classes;
+        totals->parts += stats.parts;
+        totals->parts_reused += stats.parts_reused;
         totals->packet_hops += stats.packet_hops;
         totals->windows += stats.windows;
     }

@@ -186,6 +186,8 @@ static void write_stats(sim_json *json, const struct net_run_stats *stats, struc
                   {"levels", stats->levels},
                   {"instants", stats->instants},
                   {"classes", stats->classes},
+                  {"parts", stats->parts},
+                  {"parts_reused", stats->parts_reused},
                   {"ranks", net_mpi_ranks()},
                   {"cut_links", stats->cut_links},
                   {"most_nodes_a_rank", stats->most_nodes},

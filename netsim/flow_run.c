@@ -10,6 +10,7 @@
 #include "netsim/calendar.h"
 #include "netsim/flow.h"
 #include "netsim/executor.h"
+#include "netsim/parts.h"
 #include "netsim/run_engines.h"
 
 /* A timer of the current instant, and whose it is. */
@@ -200,12 +201,16 @@ static net_flow_engine *create_engine(const struct flow_run *r)
     return e;
 }
 
-static void collect_stats(const struct flow_run *r, struct net_run_stats *out)
+static void collect_stats(const struct flow_run *r, const net_schedule *root,
+                          struct net_run_stats *out)
 {
+    struct net_parts parts = net_parts_count(root, &r->x.symmetry);
     *out = (struct net_run_stats){.events = r->x.events,
                                   .messages = r->x.messages,
                                   .instants = r->instants,
-                                  .classes = r->x.symmetry.chips};
+                                  .classes = r->x.symmetry.chips,
+                                  .parts = parts.count,
+                                  .parts_reused = parts.count - parts.run};
     net_flow_counts(r->engine, &out->flows, &out->solves, &out->levels);
 }
 
@@ -264,7 +269,7 @@ enum sim_status net_run_flows(const net_schedule *root, const struct net_options
         *result =
             (struct net_result){r.x.now, last->latency_ps, last->overhead_ps, last->compute_ps};
         if (stats != NULL) collect_links(&r, stats);
-        if (run_stats != NULL) collect_stats(&r, run_stats);
+        if (run_stats != NULL) collect_stats(&r, root, run_stats);
     }
     release(&r);
     return status;

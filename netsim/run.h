@@ -42,9 +42,9 @@ struct net_observer {
 struct net_run_stats {
     uint64_t events, messages, flows, solves, levels, instants;
     uint64_t packet_hops, windows;
-    uint64_t cut_links, most_nodes,
-        fewest_nodes; /* links between ranks; nodes a rank; 0: one rank */
-    uint64_t classes; /* chips that were run for all others; see symmetry.h */
+    uint64_t cut_links, most_nodes, fewest_nodes; /* between ranks; of a rank; 0: one rank */
+    uint64_t classes;             /* chips that were run for all others; see symmetry.h */
+    uint64_t parts, parts_reused; /* see parts.h; of them those that another stood for */
 };
 
 /** The finish, and what the chain of operations that led to it was made of. */

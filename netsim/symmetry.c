@@ -220,15 +220,15 @@ static void list_members(struct net_symmetry *s, uint32_t chips)
 /* By translations, where there are any. */
 static void translate(const struct net_schedules *all, const topo *t, struct net_symmetry *s)
 {
-    uint32_t period[TOPO_AXES_MAX];
     if (!topo_has_ports(t)) return;
     for (uint32_t a = 0; a < topo_axes(t); a++) {
-        period[a] = period_of(all, t, a);
-        s->is_reduced = s->is_reduced || period[a] < topo_axis_size(t, a);
+        s->period[a] = period_of(all, t, a);
+        s->is_translated = s->is_translated || s->period[a] < topo_axis_size(t, a);
     }
+    s->is_reduced = s->is_translated;
     if (!s->is_reduced) return;
     s->chips = s->links = 0;
-    number_chips(s, t, period);
+    number_chips(s, t, s->period);
     number_links(s, t);
 }
 

@@ -25,14 +25,16 @@
 #include "netsim/schedule.h"
 
 struct net_symmetry {
-    uint32_t chips, links;       /* classes of each */
-    bool is_reduced;             /* the arrays are there; else every chip is its own class */
-    uint32_t *class_of_chip;     /* [chips of the topology] */
-    topo_chip_id *chip_of_class; /* [chips] the lowest */
-    uint32_t *class_of_link;     /* [links of the topology] */
-    topo_link_id *link_of_class; /* [links] the lowest */
-    uint32_t *member_begin;      /* [chips + 1] into member */
-    topo_chip_id *member;        /* chips by class, rising */
+    uint32_t chips, links;          /* classes of each */
+    bool is_reduced;                /* the arrays are there; else every chip is its own class */
+    bool is_translated;             /* the classes are what translations by `period` join */
+    uint32_t period[TOPO_AXES_MAX]; /* by axis; its size: none */
+    uint32_t *class_of_chip;        /* [chips of the topology] */
+    topo_chip_id *chip_of_class;    /* [chips] the lowest */
+    uint32_t *class_of_link;        /* [links of the topology] */
+    topo_link_id *link_of_class;    /* [links] the lowest */
+    uint32_t *member_begin;         /* [chips + 1] into member */
+    topo_chip_id *member;           /* chips by class, rising */
 };
 
 /** Of a sealed schedule with its topology; without `is_on` every chip is its own class. */

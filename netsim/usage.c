@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "netsim/ties.h"
 #include "topo/route.h"
 
 /* ---- schedules ---- */
@@ -39,26 +40,15 @@ struct net_schedules net_schedules_of(const net_schedule *root)
 
 /* ---- peers of programs ---- */
 
-struct target {
-    uint32_t peer, guard;
-};
-
-/* By program of a schedule: whom its sends go to. */
-struct targets {
-    uint32_t *begin; /* [programs + 1] */
-    struct target *target;
-    uint32_t count, capacity;
-};
-
 static int compare_targets(const void *left, const void *right)
 {
-    const struct target *a = left, *b = right;
+    const struct net_target *a = left, *b = right;
     if (a->peer != b->peer) return a->peer < b->peer ? -1 : 1;
     return (a->guard > b->guard) - (a->guard < b->guard);
 }
 
 /* Sorts what was added from `begin` on, each once. */
-static void sort_targets(struct targets *t, uint32_t begin)
+static void sort_targets(struct net_targets *t, uint32_t begin)
 {
     uint32_t kept = begin;
     if (t->count == begin) return;
@@ -69,17 +59,17 @@ static void sort_targets(struct targets *t, uint32_t begin)
     t->count = kept;
 }
 
-static struct targets targets_of(const net_schedule *s)
+struct net_targets net_targets_of(const net_schedule *s)
 {
     uint32_t programs = net_schedule_programs(s);
-    struct targets t = {.begin = SIM_NEW(uint32_t, (size_t)programs + 1)};
+    struct net_targets t = {.begin = SIM_NEW(uint32_t, (size_t)programs + 1)};
     for (uint32_t i = 0; i < programs; i++) {
         const struct net_program *p = net_schedule_program(s, i);
         t.begin[i] = t.count;
         for (net_op_id op = 0; op < p->op_count; op++) {
             if (p->op[op].kind != NET_OP_SEND) continue;
             SIM_GROW(t.target, t.capacity, t.count + 1);
-            t.target[t.count++] = (struct target){p->op[op].peer, p->op[op].guard};
+            t.target[t.count++] = (struct net_target){p->op[op].peer, p->op[op].guard};
         }
         sort_targets(&t, t.begin[i]);
     }
@@ -87,10 +77,30 @@ static struct targets targets_of(const net_schedule *s)
     return t;
 }
 
-static void targets_release(struct targets *t)
+void net_targets_release(struct net_targets *t)
 {
     sim_free(t->begin);
     sim_free(t->target);
+}
+
+bool net_is_under_guard(const net_schedule *s, topo_chip_id chip, uint32_t guard)
+{
+    return net_op_exists(s, chip, &(struct net_op){.guard = guard});
+}
+
+uint32_t net_targets_next(const struct net_targets *t, const net_schedule *s, topo_chip_id chip,
+                          uint32_t *at)
+{
+    uint32_t role = net_role(s, chip), end = t->begin[role + 1];
+    for (uint32_t i = t->begin[role] + *at; i < end; i++) {
+        const struct net_target *target = &t->target[i];
+        if (!net_is_under_guard(s, chip, target->guard)) continue;
+        while (i < end && t->target[i].peer == target->peer)
+            i++;
+        *at = i - t->begin[role];
+        return target->peer;
+    }
+    return NET_NONE;
 }
 
 /* ---- words ---- */
@@ -100,37 +110,8 @@ struct writer {
     const topo *t;
     size_t count, most;
     struct topo_paths paths;
-    uint32_t *above;   /* [chips + links] union-find: who is tied to whom */
-    uint32_t sets;     /* of chips that work */
-    uint32_t chip_top; /* links follow chips in `above` */
+    struct net_ties ties;
 };
-
-static uint32_t root_of(uint32_t *above, uint32_t i)
-{
-    while (above[i] != i) {
-        above[i] = above[above[i]];
-        i = above[i];
-    }
-    return i;
-}
-
-/* A link joins a set without making one: it counts when it ties two chips together. */
-static void tie(struct writer *w, topo_chip_id chip, topo_chip_id other)
-{
-    uint32_t a = root_of(w->above, chip), b = root_of(w->above, other);
-    if (a == b) return;
-    w->above[b] = a;
-    w->sets--;
-}
-
-static void tie_link(struct writer *w, topo_chip_id chip, topo_link_id link)
-{
-    uint32_t *owner = &w->above[w->chip_top + link];
-    if (*owner == NET_NONE)
-        *owner = chip;
-    else
-        tie(w, chip, *owner);
-}
 
 static void put(struct writer *w, enum net_word_kind kind, uint32_t value)
 {
@@ -154,36 +135,27 @@ static void write_peer(struct writer *w, const net_schedule *s, topo_chip_id chi
     const struct topo_paths *p = &w->paths;
     put(w, NET_WORD_FORM, label);
     put(w, NET_WORD_CHIP, to);
-    tie(w, chip, to);
+    net_tie(&w->ties, chip, to);
     for (uint32_t i = 0; i < p->count; i++) {
         put(w, NET_WORD_FORM, number_of_share(w->u, p->share[i]));
         for (uint32_t j = p->begin[i]; j < p->begin[i + 1]; j++) {
             put(w, NET_WORD_LINK, p->link[j]);
-            tie_link(w, chip, p->link[j]);
+            net_tie_link(&w->ties, chip, p->link[j]);
         }
     }
 }
 
-bool net_is_under_guard(const net_schedule *s, topo_chip_id chip, uint32_t guard)
-{
-    return net_op_exists(s, chip, &(struct net_op){.guard = guard});
-}
-
 /* The peers of a chip in one schedule; labels start at `label`. */
-static void write_schedule(struct writer *w, const net_schedule *s, const struct targets *t,
+static void write_schedule(struct writer *w, const net_schedule *s, const struct net_targets *t,
                            topo_chip_id chip, uint32_t label)
 {
-    uint32_t role = net_role(s, chip), last = NET_NONE;
-    for (uint32_t i = t->begin[role]; i < t->begin[role + 1]; i++) {
-        const struct target *target = &t->target[i];
-        if (target->peer == last || !net_is_under_guard(s, chip, target->guard)) continue;
-        last = target->peer;
-        write_peer(w, s, chip, last, label + last);
-    }
+    uint32_t at = 0, peer;
+    while ((peer = net_targets_next(t, s, chip, &at)) != NET_NONE)
+        write_peer(w, s, chip, peer, label + peer);
 }
 
 static bool write_chips(struct writer *w, const struct net_schedules *all,
-                        const struct targets *targets)
+                        const struct net_targets *targets)
 {
     for (topo_chip_id c = 0; c < w->u->chips; c++) {
         uint32_t label = 0;
@@ -192,23 +164,11 @@ static bool write_chips(struct writer *w, const struct net_schedules *all,
             write_schedule(w, all->schedule[i], &targets[i], c, label);
             label += net_schedule_peers(all->schedule[i]);
         }
-        if (w->count > w->most || (w->sets == 1 && topo_is_faulty(w->t))) return false;
+        if (w->count > w->most || (w->ties.sets == 1 && topo_is_faulty(w->t))) return false;
     }
     w->u->begin[w->u->chips] = w->count;
-    w->u->is_one_part = w->sets == 1;
+    w->u->is_one_part = w->ties.sets == 1;
     return true;
-}
-
-static void start_sets(struct writer *w)
-{
-    uint32_t chips = w->u->chips, links = w->u->links;
-    w->above = SIM_NEW(uint32_t, (size_t)chips + links);
-    w->chip_top = chips;
-    for (topo_chip_id c = 0; c < chips; c++)
-        w->above[c] = c;
-    for (topo_link_id l = 0; l < links; l++)
-        w->above[chips + l] = NET_NONE;
-    w->sets = chips - topo_failed_chips(w->t);
 }
 
 bool net_usage_write(const struct net_schedules *all, size_t most, struct net_usage *out)
@@ -217,16 +177,17 @@ bool net_usage_write(const struct net_schedules *all, size_t most, struct net_us
     *out = (struct net_usage){.chips = topo_chips(t), .links = topo_links(t)};
     if ((out->links | out->chips) >> 30 != 0) return false;
     struct writer w = {.u = out, .t = t, .most = most};
-    struct targets *targets = SIM_NEW(struct targets, all->count);
+    struct net_targets *targets = SIM_NEW(struct net_targets, all->count);
     for (uint32_t i = 0; i < all->count; i++)
-        targets[i] = targets_of(all->schedule[i]);
+        targets[i] = net_targets_of(all->schedule[i]);
     out->begin = SIM_NEW(size_t, (size_t)out->chips + 1);
-    start_sets(&w);
+    w.ties = net_ties_none(t);
+    net_ties_watch_links(&w.ties, t);
     bool is_written = write_chips(&w, all, targets);
     for (uint32_t i = 0; i < all->count; i++)
-        targets_release(&targets[i]);
+        net_targets_release(&targets[i]);
     sim_free(targets);
-    sim_free(w.above);
+    net_ties_release(&w.ties);
     topo_paths_release(&w.paths);
     if (!is_written) net_usage_release(out);
     return is_written;

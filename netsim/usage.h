@@ -24,6 +24,25 @@ struct net_schedules {
 /** The root and whatever is called, each once. */
 struct net_schedules net_schedules_of(const net_schedule *root);
 
+/** Whom the programs of a schedule send to. */
+struct net_targets {
+    uint32_t *begin;           /* [programs + 1] into target */
+    struct net_target *target; /* of a program each peer and guard once, by peer */
+    uint32_t count, capacity;
+};
+
+struct net_target {
+    uint32_t peer, guard;
+};
+
+struct net_targets net_targets_of(const net_schedule *s);
+void net_targets_release(struct net_targets *t);
+/** The peers a chip sends to, each once: `*at` is 0 at first; NET_NONE after the last. */
+uint32_t net_targets_next(const struct net_targets *t, const net_schedule *s, topo_chip_id chip,
+                          uint32_t *at);
+/** Is a chip within the guard (NET_NONE: every chip is)? */
+bool net_is_under_guard(const net_schedule *s, topo_chip_id chip, uint32_t guard);
+
 enum net_word_kind { NET_WORD_FORM, NET_WORD_CHIP, NET_WORD_LINK };
 
 struct net_usage {
@@ -52,9 +71,6 @@ static inline uint32_t net_word_value(uint32_t word)
  * something odd in it has no symmetry.
  */
 bool net_usage_write(const struct net_schedules *all, size_t most, struct net_usage *out);
-/** Is a chip within the guard (NET_NONE: every chip is)? */
-bool net_is_under_guard(const net_schedule *s, topo_chip_id chip, uint32_t guard);
-
 void net_usage_release(struct net_usage *u);
 
 #endif

@@ -193,6 +193,8 @@ START_TEST(on_and_off_are_the_same_bits)
     ck_assert_msg(memcmp(&on.result, &off.result, sizeof on.result) == 0, "case %d, %s: path", _i,
                   spec);
     ck_assert_uint_eq(off.stats.classes, topo_chips(c.t));
+    ck_assert_msg(on.stats.parts == off.stats.parts, "case %d, %s: parts", _i, spec);
+    ck_assert_uint_eq(off.stats.parts_reused, 0);
     for (topo_link_id l = 0; l < topo_links(c.t); l++) {
         ck_assert_msg(on.links.bytes[l] == off.links.bytes[l], "case %d, %s: link %u: %g, %g", _i,
                       spec, l, on.links.bytes[l], off.links.bytes[l]);
@@ -219,35 +221,38 @@ START_TEST(many_of_the_cases_are_reduced)
 }
 END_TEST
 
-/* Classes by hand. */
+/* Classes and parts by hand: what is tied by messages or links is a part; of parts with the same
+ * classes one is run. */
 START_TEST(classes_are_as_few_as_they_can_be)
 {
     static const struct {
         const char *spec, *axes, *fail;
         enum coll_op op;
         enum coll_algorithm algorithm;
-        uint64_t classes;
+        uint64_t classes, parts, parts_run;
     } cases[] = {
-        {"torus:8x8", "xy", "", COLL_ALL_REDUCE, COLL_BUCKET, 1},
-        {"torus:8x8", "x", "", COLL_ALL_REDUCE, COLL_RING, 1},
-        {"torus:8x8", "x4", "", COLL_ALL_TO_ALL, COLL_DIRECT, 4}, /* a place in the group of 4 */
-        {"torus:8x8", "xy", "", COLL_ALL_TO_ALL, COLL_DIRECT, 1},
-        {"torus:8x8", "xy", "", COLL_ALL_REDUCE, COLL_SWING, 1}, /* even chips mirror odd ones */
-        {"mesh:4x8", "xy", "", COLL_ALL_REDUCE, COLL_BUCKET, 32},
-        {"v6e:8x16", "xy", "", COLL_ALL_REDUCE, COLL_BUCKET, 8}, /* x is a line */
-        {"torus:8x8", "xy", "link:0,0:+x", COLL_ALL_REDUCE, COLL_BUCKET, 64},
-        {"v4:8x8x8,optical=2us", "xyz", "", COLL_ALL_REDUCE, COLL_BUCKET, 64}, /* a cube */
+        {"torus:8x8", "xy", "", COLL_ALL_REDUCE, COLL_BUCKET, 1, 1, 1},
+        {"torus:8x8", "x", "", COLL_ALL_REDUCE, COLL_RING, 1, 8, 1},
+        {"torus:8x8", "x4", "", COLL_ALL_TO_ALL, COLL_DIRECT, 4, 16, 1}, /* places */
+        {"torus:8x8", "xy", "", COLL_ALL_TO_ALL, COLL_DIRECT, 1, 1, 1},
+        {"torus:8x8", "xy", "", COLL_ALL_REDUCE, COLL_SWING, 1, 1,
+         1}, /* even chips mirror odd ones */
+        {"mesh:4x8", "xy", "", COLL_ALL_REDUCE, COLL_BUCKET, 32, 1, 1},
+        {"v6e:8x16", "xy", "", COLL_ALL_REDUCE, COLL_BUCKET, 8, 1, 1}, /* x is a line */
+        {"torus:8x8", "xy", "link:0,0:+x", COLL_ALL_REDUCE, COLL_BUCKET, 64, 1, 1},
+        {"v4:8x8x8,optical=2us", "xyz", "", COLL_ALL_REDUCE, COLL_BUCKET, 64, 1, 1}, /* a cube */
         /* the cable's detour ties two rows of 8 together; the other six are one class */
-        {"torus:8x8", "x", "link:0,0:+x", COLL_ALL_REDUCE, COLL_BUCKET, 16 + 1},
-        {"torus:8x8", "y", "link:0,0:+x", COLL_ALL_REDUCE, COLL_BUCKET, 1}, /* not in use */
-        {"mesh:4x8", "y", "", COLL_ALL_REDUCE, COLL_BUCKET, 8},             /* places of a line */
-        {"v4:8x8x8,optical=2us", "z", "", COLL_ALL_REDUCE, COLL_BUCKET, 4}, /* of a cube */
-        {"torus:3x3*4,dcn=3GB/s", "xyz", "", COLL_ALL_REDUCE, COLL_HIERARCHICAL, 1},
-        {"v5p:4x4x4*2", "xyzw", "", COLL_ALL_REDUCE, COLL_HIERARCHICAL, 4}, /* of a host's NIC */
-        {"v5p:4x4x4*2", "xyz", "", COLL_ALL_TO_ALL, COLL_DIRECT, 1},
-        {"switch:6", "x", "", COLL_ALL_TO_ALL, COLL_DIRECT, 1},
+        {"torus:8x8", "x", "link:0,0:+x", COLL_ALL_REDUCE, COLL_BUCKET, 16 + 1, 1 + 6, 1 + 1},
+        {"torus:8x8", "y", "link:0,0:+x", COLL_ALL_REDUCE, COLL_BUCKET, 1, 8, 1}, /* not in use */
+        {"mesh:4x8", "y", "", COLL_ALL_REDUCE, COLL_BUCKET, 8, 4, 1}, /* places of a line */
+        {"v4:8x8x8,optical=2us", "z", "", COLL_ALL_REDUCE, COLL_BUCKET, 4, 64, 1}, /* of a cube */
+        {"torus:3x3*4,dcn=3GB/s", "xyz", "", COLL_ALL_REDUCE, COLL_HIERARCHICAL, 1, 1, 1},
+        {"v5p:4x4x4*2", "xyzw", "", COLL_ALL_REDUCE, COLL_HIERARCHICAL, 4, 1,
+         1}, /* of a host's NIC */
+        {"v5p:4x4x4*2", "xyz", "", COLL_ALL_TO_ALL, COLL_DIRECT, 1, 2, 1},
+        {"switch:6", "x", "", COLL_ALL_TO_ALL, COLL_DIRECT, 1, 1, 1},
         /* digits go round x and y without the twist, so only moves along z commute */
-        {"v4:4x4x8,twisted", "xyz", "", COLL_ALL_TO_ALL, COLL_DIRECT, 16}};
+        {"v4:4x4x8,twisted", "xyz", "", COLL_ALL_TO_ALL, COLL_DIRECT, 16, 1, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         topo *t = topo_with_or_fail(cases[i].spec, cases[i].fail, NULL);
         struct sim_error err = {0};
@@ -261,6 +266,11 @@ START_TEST(classes_are_as_few_as_they_can_be)
         ck_assert_msg(o.stats.classes == cases[i].classes, "%s %s %s: %llu classes", cases[i].spec,
                       cases[i].axes, coll_algorithm_names[c.algorithm],
                       (unsigned long long)o.stats.classes);
+        ck_assert_msg(o.stats.parts == cases[i].parts &&
+                          o.stats.parts - o.stats.parts_reused == cases[i].parts_run,
+                      "%s %s %s: %llu parts, %llu reused", cases[i].spec, cases[i].axes,
+                      coll_algorithm_names[c.algorithm], (unsigned long long)o.stats.parts,
+                      (unsigned long long)o.stats.parts_reused);
         net_link_stats_release(&o.links);
         net_schedule_destroy(s);
         topo_destroy(t);
