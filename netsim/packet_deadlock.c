@@ -28,10 +28,10 @@ static uint32_t *who_waits(const net_packet_engine *e)
         struct view v = net_packet_view(e, i);
         for (uint32_t q = 0; q < v.node->rings; q++) {
             bool is_idle = v.idle[q / 64] >> q % 64 & 1;
-            const struct output *out = &v.output[v.queue[q].output];
+            uint32_t channel = v.queue[q].channel;
+            const struct output *out = &v.output[channel / e->vcs];
             bool waits = !is_idle && out->ring != NONE32;
-            uint32_t vc = v.queue[q].vc != VC_NONE ? v.queue[q].vc
-                                                   : e->range[v.queue[q].class & ~ENTERS].first;
+            uint32_t vc = v.queue[q].vc != VC_NONE ? v.queue[q].vc : channel % e->vcs;
             waits_for[v.node->first_ring + q] = waits ? out->ring + vc : NONE32;
         }
     }
