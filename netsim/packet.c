@@ -382,7 +382,7 @@ static enum sim_status build(net_packet_engine *e, struct sim_error *err)
         e->wake = SIM_NEW(net_ticks, e->nodes);
         e->upstream = SIM_NEW(uint32_t, e->rings);
         e->output_of_link = SIM_NEW(uint32_t, topo_links(t));
-        e->slot = SIM_NEW(struct slot, ((size_t)e->rings << e->shift) + 1);
+        e->slot = SIM_NEW(struct slot, ((size_t)e->rings << e->shift) + 1 + SLOTS_AHEAD);
         if (e->rates > 1) e->ring_rate = SIM_NEW(uint8_t, e->rings);
         if (e->latencies > 1) e->ring_credit = SIM_NEW(net_ticks, e->rings);
         e->credit = e->latencies > 0 ? e->latency[0].credit : 0;

@@ -33,6 +33,8 @@ struct slot {
     uint64_t packet; /* moved as one word: route in the low half, tag above */
 };
 
+#define SLOTS_AHEAD 8 /* prefetched */
+
 /*
  * Route words. Packed, for up to three axes taken in order:
  *     bits 0-6 hops left, bit 7 direction (1: -); axis 1 from bit 8, axis 2 from bit 16;
@@ -195,7 +197,9 @@ struct net_packet_engine {
     uint8_t *ring_rate;     /* [rings] of the link; NULL: all alike */
     net_ticks *ring_credit; /* [rings]; NULL: all `credit` */
     net_ticks credit;
-    struct slot *slot; /* [rings x stride + 1], the first `depth` of each in use; one always free */
+    /* [rings x stride], the first `depth` of each in use; then one that is always free, and some
+     * that are only prefetched */
+    struct slot *slot;
     uint32_t rings;
     uint32_t *output_of_link; /* [links] of its from node */
 
