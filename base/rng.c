@@ -22,32 +22,12 @@ static uint64_t splitmix64_next(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-static uint64_t rotate_left(uint64_t x, int bits)
-{
-    return (x << bits) | (x >> (64 - bits));
-}
-
 void sim_rng_init(struct sim_rng *rng, uint64_t seed, uint64_t stream)
 {
     uint64_t mix = splitmix64_next(&seed) ^ stream;
 
     for (int i = 0; i < 4; i++)
         rng->state[i] = splitmix64_next(&mix);
-}
-
-uint64_t sim_rng_next(struct sim_rng *rng)
-{
-    uint64_t *s = rng->state;
-    uint64_t result = rotate_left(s[1] * 5, 7) * 9;
-    uint64_t t = s[1] << 17;
-
-    s[2] ^= s[0];
-    s[3] ^= s[1];
-    s[1] ^= s[2];
-    s[0] ^= s[3];
-    s[2] ^= t;
-    s[3] = rotate_left(s[3], 45);
-    return result;
 }
 
 /* Lemire, ACM Trans. Model. Comput. Simul. 29(1), 2019: the high word of a product is uniform once

@@ -171,6 +171,41 @@ static enum sim_status check_latencies(const net_packet_engine *e, struct sim_er
                          "nearly no latency: --latency 1ns)");
 }
 
+/* ---- kinds of nodes ---- */
+
+static struct kind kind_of(const net_packet_engine *e, const struct node *n)
+{
+    struct kind k = {.rings = n->rings, .ports = n->ports, .outputs = n->outputs};
+    uint32_t words = e->words, outputs = n->outputs, queues = n->queues, early = e->is_early;
+    uint32_t channels = outputs * e->vcs, inputs = n->rings / e->vcs + n->ports;
+    size_t at = sizeof(struct node);
+#define X(type, name, count)                                                                       \
+    k.at.name = (uint32_t)at;                                                                      \
+    at += (sizeof(type) * (count) + 7) / 8 * 8;
+    NODE_PARTS(X)
+#undef X
+    k.bytes = (uint32_t)((at + 63) / 64 * 64);
+    for (uint32_t q = 0; q < queues && words == 1; q++) {
+        bool is_alone = q >= n->rings || e->router.arbitration == NET_BY_CHANNEL;
+        uint32_t first = is_alone ? q : q / e->vcs * e->vcs, count = is_alone ? 1 : e->vcs;
+        k.together[q] = ~UINT64_C(0) >> (64 - count) << first;
+        k.after[q] = ~(k.together[q] | ((UINT64_C(1) << first) - 1));
+    }
+    return k;
+}
+
+/* The node's, made if it is the first of it. */
+static uint32_t find_kind(net_packet_engine *e, const struct node *n)
+{
+    for (uint32_t i = 0; i < e->kinds; i++) {
+        const struct kind *k = &e->kind[i];
+        if (k->rings == n->rings && k->ports == n->ports && k->outputs == n->outputs) return i;
+    }
+    e->kind = sim_realloc(e->kind, e->kinds + 1, sizeof *e->kind, "kinds of nodes");
+    e->kind[e->kinds] = kind_of(e, n);
+    return e->kinds++;
+}
+
 /* ---- nodes and rings ---- */
 
 struct degrees {
@@ -202,6 +237,11 @@ static struct node node_of(const net_packet_engine *e, const struct degrees *d, 
     return n;
 }
 
+static uint32_t free_slot(const net_packet_engine *e)
+{
+    return e->all_rings << e->shift;
+}
+
 /* To the first slots of the rings behind an output. */
 static void point_tails(const net_packet_engine *e, struct view *v, uint32_t output)
 {
@@ -210,29 +250,36 @@ static void point_tails(const net_packet_engine *e, struct view *v, uint32_t out
         v->tail[output * e->vcs + vc] = (v->output[output].ring + vc) << e->shift;
 }
 
+static void init_queue(const net_packet_engine *e, const struct node *n, struct queue *queue,
+                       uint32_t q)
+{
+    bool is_ring = q < n->rings;
+    uint32_t input = is_ring ? q / e->vcs : n->rings / e->vcs + q - n->rings;
+    *queue = (struct queue){.vc = VC_NONE, .axis = AXIS_NONE, .input = (uint16_t)input};
+    if (is_ring) queue->head = (n->first_ring + q) << e->shift;
+}
+
 static void init_node(net_packet_engine *e, uint32_t id, const struct node *n)
 {
-    struct view v;
-    net_packet_layout(e, e->block + e->block_begin[id], n, e->words, &v);
-    *v.node = *n;
+    *net_packet_node(e, id) = *n;
+    struct view v = net_packet_view(e, id);
     for (uint32_t q = 0; q < n->queues; q++) {
-        v.queue[q].vc = VC_NONE;
-        v.queue[q].input = (uint16_t)(q < n->rings ? q / e->vcs : n->rings / e->vcs + q - n->rings);
-        v.axis[v.queue[q].input] = AXIS_NONE;
-        if (q < n->rings) v.queue[q].head = (n->first_ring + q) << e->shift;
-        if (q < n->rings) v.idle[q / 64] |= UINT64_C(1) << q % 64;
+        init_queue(e, n, &v.queue[q], q);
+        if (q < n->rings) set_bit(v.idle, q);
     }
-    for (uint32_t o = 0; o < n->outputs; o++)
-        v.output[o] =
-            (struct output){.nx = NET_TICKS_NEVER, .ring = NONE32, .node = id, .is_ejection = true};
-    if (n->injection != NONE16) {
-        struct output *in = &v.output[n->injection];
-        in->ring = n->first_ring + n->rings - e->vcs;
-        in->hop = router_ticks(e, e->router.injection);
-        point_tails(e, &v, n->injection);
+    for (uint32_t o = 0; o < n->outputs; o++) {
+        v.output[o] = (struct output){.ring = NONE32, .node = id, .is_ejection = true};
+        v.nx[o] = NET_TICKS_NEVER;
     }
-    for (uint32_t i = 0; v.owner != NULL && i < n->outputs * e->vcs; i++)
-        v.owner[i] = NONE16;
+    for (uint32_t i = 0; i < n->outputs * e->vcs; i++) {
+        v.tail[i] = free_slot(e);
+        if (e->is_early) v.owner[i] = NONE16;
+    }
+    if (n->injection == NONE16) return;
+    struct output *in = &v.output[n->injection];
+    in->ring = n->first_ring + n->rings - e->vcs;
+    in->hop = router_ticks(e, e->router.injection);
+    point_tails(e, &v, n->injection);
 }
 
 bool net_packet_closes_axis(const topo *t, topo_node_id from, uint32_t port)
@@ -252,7 +299,8 @@ static void attach_output(net_packet_engine *e, topo_link_id link, uint32_t outp
     o->ring = ring;
     o->rate = rate_index(e, topo_link_rate(t, link));
     o->hop = link_latency(e, link).hop;
-    o->is_wrap = topo_has_ports(t) && net_packet_closes_axis(t, from, output);
+    if (e->is_packed && e->router.class_rule != NET_CLASS_WRAP)
+        v.node->wraps |= (uint8_t)(net_packet_closes_axis(t, from, output) << output);
     point_tails(e, &v, output);
 }
 
@@ -269,7 +317,8 @@ static uint32_t attach_rings(net_packet_engine *e, topo_link_id link, uint32_t o
         if (e->ring_rate != NULL) e->ring_rate[ring] = rate_index(e, topo_link_rate(t, link));
         if (e->ring_credit != NULL) e->ring_credit[ring] = link_latency(e, link).credit;
     }
-    if (topo_has_ports(t)) v.axis[place / e->vcs] = (uint8_t)(output / 2);
+    for (uint32_t i = 0; topo_has_ports(t) && i < e->vcs; i++)
+        v.queue[place + i].axis = (uint8_t)(output / 2);
     e->ring_link[first / e->vcs] = link;
     return first;
 }
@@ -354,14 +403,13 @@ static struct extent measure(const net_packet_engine *e, const struct degrees *d
 /* Blocks of the nodes here, one after the other; the others' are empty. */
 static void place_blocks(net_packet_engine *e, const struct degrees *d)
 {
-    struct view unused;
     size_t bytes = 0;
     e->block_begin = SIM_NEW(size_t, e->nodes + 1);
     for (uint32_t i = 0; i < e->nodes; i++) {
         struct node n = node_of(e, d, i);
         e->block_begin[i] = bytes;
-        if (net_packet_is_here(e, i))
-            bytes += (net_packet_layout(e, NULL, &n, e->words, &unused) + 63) / 64 * 64;
+        uint32_t kind = find_kind(e, &n);
+        if (net_packet_is_here(e, i)) bytes += e->kind[kind].bytes;
     }
     e->block_begin[e->nodes] = bytes;
     e->block = SIM_NEW(char, bytes + 1);
@@ -375,6 +423,7 @@ static void init_nodes(net_packet_engine *e, const struct degrees *d)
         if (!net_packet_is_here(e, i)) continue;
         struct node n = node_of(e, d, i);
         n.first_ring = ring;
+        n.kind = find_kind(e, &n);
         ring += n.rings;
         init_node(e, i, &n);
     }
@@ -404,11 +453,12 @@ static enum sim_status build(net_packet_engine *e, struct sim_error *err)
     if (status == SIM_OK) {
         e->words = (uint32_t)((x.most_queues + 63) / 64);
         e->rings = (uint32_t)x.rings;
+        e->all_rings = (uint32_t)(x.rings + x.far_rings);
         e->wake = SIM_NEW(net_ticks, e->nodes + 1);
         e->upstream = SIM_NEW(uint32_t, e->rings);
         e->ring_link = SIM_NEW(topo_link_id, e->rings / e->vcs + 1);
         e->output_of_link = SIM_NEW(uint32_t, topo_links(t));
-        e->slot = SIM_NEW(struct slot, (size_t)(x.rings + x.far_rings) << e->shift);
+        e->slot = SIM_NEW(struct slot, ((size_t)e->all_rings << e->shift) + 1 + SLOTS_AHEAD);
         if (e->rates > 1) e->ring_rate = SIM_NEW(uint8_t, e->rings);
         if (e->latencies > 1) e->ring_credit = SIM_NEW(net_ticks, e->rings);
         e->credit = e->latencies > 0 ? e->latency[0].credit : 0;
@@ -428,7 +478,7 @@ static enum sim_status build(net_packet_engine *e, struct sim_error *err)
 /* Hops packed into a word: three axes in order, at most 127 hops each. */
 static bool can_pack(const topo *t)
 {
-    return topo_has_ports(t) && topo_axes(t) <= 3;
+    return topo_has_ports(t) && topo_axes(t) <= 3 && topo_ports(t) == 2 * topo_axes(t);
 }
 
 static enum sim_status resolve(net_packet_engine *e, const topo *t, const struct net_router *router,
@@ -440,6 +490,8 @@ static enum sim_status resolve(net_packet_engine *e, const topo *t, const struct
     e->stride = 1;
     e->is_early = router->binding == NET_VC_EARLY;
     e->is_packed = can_pack(t);
+    e->route_end = e->is_packed ? UINT32_C(1) << (8 * topo_axes(t)) : 1;
+    e->raises_at_once = router->class_rule == NET_CLASS_DATELINE;
     choose_times(e);
     SIM_TRY(check_latencies(e, err));
     return choose_channels(e, err);
@@ -479,6 +531,7 @@ void net_packet_destroy(net_packet_engine *e)
     sim_free(e->flit);
     sim_free(e->latency);
     sim_free(e->span);
+    sim_free(e->kind);
     sim_free(e->block);
     sim_free(e->block_begin);
     sim_free(e->wake);
@@ -580,9 +633,8 @@ uint32_t net_packet_ports(const net_packet_engine *e, uint32_t node)
 
 uint32_t net_packet_port_of(const net_packet_engine *e, uint32_t node, uint32_t route)
 {
-    struct view v = net_packet_view(e, node);
     if (e->router.is_one_port) return 0;
-    return net_packet_step(e, &v, route).output;
+    return net_packet_step(e, net_packet_node(e, node), route).output;
 }
 
 void net_packet_offer(net_packet_engine *e, uint32_t node, uint32_t port,

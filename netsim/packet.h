@@ -109,8 +109,6 @@ net_ticks net_packet_size_ticks(const net_packet_engine *e, uint32_t size);
 
 /** Number of a route; kept for the engine's life. */
 uint32_t net_packet_route(net_packet_engine *e, const struct topo_paths *paths, uint32_t path);
-/** The route to the node itself. */
-#define NET_PACKET_ROUTE_HERE 0
 
 /** Injection ports of a node: 1, or one per outgoing link. */
 uint32_t net_packet_ports(const net_packet_engine *e, uint32_t node);

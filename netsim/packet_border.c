@@ -217,7 +217,7 @@ static void tell_routes(const net_packet_engine *e, struct neighbour *n)
         const struct far_ring *r = &n->far[i];
         uint32_t at = r->sent;
         for (uint32_t left = count_filled(e, r); left > 0; left--, at = slots_on(e, at, 1)) {
-            uint32_t route = e->slot[at].route & ~ROUTE_LAST;
+            uint32_t route = (uint32_t)e->slot[at].packet & ~ROUTE_LAST;
             if (!(route & ROUTE_TABLE) || !is_news(n, route & ~ROUTE_TABLE)) continue;
             tell_route(e, n, route & ~ROUTE_TABLE);
             routes++;
@@ -318,18 +318,24 @@ static void learn_routes(net_packet_engine *e, struct neighbour *n)
     }
 }
 
+/* Of theirs, with our numbers. */
+static uint64_t translate(const struct neighbour *n, uint64_t packet)
+{
+    uint32_t route = (uint32_t)packet, tag = (uint32_t)(packet >> 32), table = route & ~ROUTE_LAST;
+    const uint32_t message = (UINT32_C(1) << TAG_SIZE_BIT) - 1;
+    tag = (tag & message) | n->size_of[tag >> TAG_SIZE_BIT] << TAG_SIZE_BIT;
+    if (route & ROUTE_TABLE) route = n->route_of[table & ~ROUTE_TABLE] | (route & ROUTE_LAST);
+    return (uint64_t)tag << 32 | route;
+}
+
 static void fill_slots(net_packet_engine *e, struct neighbour *n)
 {
-    const uint32_t low = (UINT32_C(1) << TAG_SIZE_BIT) - 1;
     for (uint32_t rings = net_bytes_take_u32(&n->in); rings > 0; rings--) {
         struct near_ring *r = &n->near[net_bytes_take_u32(&n->in)];
         for (uint32_t left = net_bytes_take_u32(&n->in); left > 0; left--) {
             struct slot *s = &e->slot[r->filled];
             net_bytes_take(&n->in, s, sizeof *s);
-            s->tag = (s->tag & low) | n->size_of[s->tag >> TAG_SIZE_BIT] << TAG_SIZE_BIT;
-            uint32_t route = s->route & ~ROUTE_LAST;
-            if (route & ROUTE_TABLE)
-                s->route = n->route_of[route & ~ROUTE_TABLE] | (s->route & ROUTE_LAST);
+            s->packet = translate(n, s->packet);
             wake(e, r->node, s->time - OCCUPIED);
             r->filled = slots_on(e, r->filled, 1);
             r->held++;

@@ -19,13 +19,13 @@ ALWAYS_INLINE bool is_bound_early(const struct visit *w, uint32_t o)
 }
 
 /* From when on the channel can be given to a head; NEVER while it belongs to one. */
-ALWAYS_INLINE net_ticks free_from(const struct visit *w, uint32_t o, uint32_t vc, bool *is_blocked)
+ALWAYS_INLINE net_ticks free_from(const struct visit *w, uint32_t o, uint32_t channel,
+                                  bool *is_blocked)
 {
-    uint32_t channel = o * w->e->vcs + vc;
     if (is_bound_early(w, o) && w->v.owner[channel] != NONE16) return NET_TICKS_NEVER;
     net_ticks free = is_bound_early(w, o) ? w->v.available[channel] : 0;
     if (is_bound_early(w, o) && !w->e->router.is_credit_first) return free;
-    net_ticks room = tail_of(w, o, vc, 0)->time;
+    net_ticks room = room_at(w, channel, 0);
     if (room >= OCCUPIED) {
         *is_blocked = true;
         return NET_TICKS_NEVER;
@@ -33,14 +33,13 @@ ALWAYS_INLINE net_ticks free_from(const struct visit *w, uint32_t o, uint32_t vc
     return later_of(free, room);
 }
 
-ALWAYS_INLINE net_ticks class_free_from(const struct visit *w, uint32_t o, uint32_t class,
+ALWAYS_INLINE net_ticks class_free_from(const struct visit *w, uint32_t o, const struct queue *q,
                                         bool *is_blocked)
 {
-    struct class_range range = w->e->range[class & ~ENTERS];
     net_ticks best = NET_TICKS_NEVER;
     if (w->v.output[o].is_ejection) return 0;
-    for (uint32_t vc = range.first; vc < (uint32_t)range.first + range.count; vc++) {
-        net_ticks free = free_from(w, o, vc, is_blocked);
+    for (uint32_t c = q->channel; c < q->channel + q->channels; c++) {
+        net_ticks free = free_from(w, o, c, is_blocked);
         if (free < best) best = free;
     }
     return best;
@@ -50,7 +49,7 @@ ALWAYS_INLINE net_ticks class_free_from(const struct visit *w, uint32_t o, uint3
 ALWAYS_INLINE net_ticks go_from(const struct visit *w, uint32_t o, const struct queue *q,
                                 bool *is_blocked)
 {
-    net_ticks room = tail_of(w, o, q->vc, 0)->time;
+    net_ticks room = room_at(w, o * w->e->vcs + q->vc, 0);
     if (room < OCCUPIED) return later_of(q->ready, room);
     *is_blocked = true;
     return NET_TICKS_NEVER;
@@ -70,17 +69,19 @@ ALWAYS_INLINE void plan_early(struct visit *w, uint32_t o)
             if (q->vc != VC_NONE) {
                 from = later_of(go_from(w, o, q, &is_blocked), out->free);
             } else {
-                from = later_of(q->ready, class_free_from(w, o, q->class, &is_blocked));
+                from = later_of(q->ready, class_free_from(w, o, q, &is_blocked));
                 from = later_of(from, is_early ? w->v.alloc[o] : out->free);
             }
             if (from < best) best = from;
         }
-    out->nx = best;
-    out->is_blocked = is_blocked;
+    w->v.nx[o] = best;
+    clear_bit(w->v.blocked, o);
+    if (is_blocked) set_bit(w->v.blocked, o);
 }
 
 /* Heads without a channel that could take this one. */
-ALWAYS_INLINE bool find_askers(const struct visit *w, uint32_t o, uint32_t vc, uint64_t *askers)
+ALWAYS_INLINE bool find_askers(const struct visit *w, uint32_t o, uint32_t channel,
+                               uint64_t *askers)
 {
     uint64_t any = 0;
     uint32_t i;
@@ -89,9 +90,8 @@ ALWAYS_INLINE bool find_askers(const struct visit *w, uint32_t o, uint32_t vc, u
         FOR_EACH_BIT(w->v.requests[(size_t)o * w->words + word], i)
         {
             const struct queue *q = &w->v.queue[64 * word + i];
-            struct class_range range = w->e->range[q->class & ~ENTERS];
-            bool asks = q->vc == VC_NONE && q->ready <= w->v.output[o].nx && vc >= range.first &&
-                        vc < (uint32_t)range.first + range.count;
+            bool asks = q->vc == VC_NONE && q->ready <= w->v.nx[o] && channel >= q->channel &&
+                        channel < q->channel + q->channels;
             if (asks) askers[word] |= UINT64_C(1) << i;
         }
         any |= askers[word];
@@ -103,12 +103,13 @@ ALWAYS_INLINE bool find_askers(const struct visit *w, uint32_t o, uint32_t vc, u
 static void allocate(struct visit *w, uint32_t o, uint64_t *askers, uint64_t *fresh)
 {
     net_packet_engine *e = w->e;
-    struct output *out = &w->v.output[o];
+    net_ticks now = w->v.nx[o];
     uint32_t picked[NET_ROUTER_VCS_MAX], base = o * e->vcs;
     bool is_blocked = false, was_asked = false;
     for (uint32_t vc = 0; vc < e->vcs; vc++) {
         picked[vc] = NONE32;
-        if (free_from(w, o, vc, &is_blocked) > out->nx || !find_askers(w, o, vc, askers)) continue;
+        if (free_from(w, o, base + vc, &is_blocked) > now) continue;
+        if (!find_askers(w, o, base + vc, askers)) continue;
         picked[vc] = next_round(askers, w->words, w->v.grant_pointer[base + vc]);
         was_asked = true;
     }
@@ -125,7 +126,7 @@ static void allocate(struct visit *w, uint32_t o, uint64_t *askers, uint64_t *fr
         w->v.owner[base + taken] = (uint16_t)q;
         fresh[q / 64] |= UINT64_C(1) << q % 64;
     }
-    if (was_asked) w->v.alloc[o] = out->nx + e->cycle;
+    if (was_asked) w->v.alloc[o] = now + e->cycle;
 }
 
 /* The bound head that takes the link now, if any; `fresh` ones after all others. */
@@ -141,7 +142,7 @@ static uint32_t arbitrate(const struct visit *w, uint32_t o, const uint64_t *fre
             FOR_EACH_BIT(requests & (is_fresh ? fresh[word] : ~fresh[word]), i)
             {
                 const struct queue *q = &w->v.queue[64 * word + i];
-                if (q->vc != VC_NONE && go_from(w, o, q, &unused) <= out->nx)
+                if (q->vc != VC_NONE && go_from(w, o, q, &unused) <= w->v.nx[o])
                     ready[word] |= UINT64_C(1) << i;
             }
         }
@@ -161,12 +162,13 @@ static void grant_port(struct visit *w, uint32_t o)
     for (uint32_t word = 0; word < w->words; word++) {
         ready[word] = 0;
         FOR_EACH_BIT(w->v.requests[(size_t)o * w->words + word], i)
-        if (w->v.queue[64 * word + i].ready <= out->nx) ready[word] |= UINT64_C(1) << i;
+        if (w->v.queue[64 * word + i].ready <= w->v.nx[o]) ready[word] |= UINT64_C(1) << i;
     }
+    uint32_t base = o * w->e->vcs;
     for (uint32_t vc = 0; vc < w->e->vcs && !out->is_ejection; vc++)
-        if (free_from(w, o, vc, &unused) <= out->nx) free |= UINT64_C(1) << vc;
+        if (free_from(w, o, base + vc, &unused) <= w->v.nx[o]) free |= UINT64_C(1) << vc;
     if (free != 0) out->vc = (uint8_t)next_round(&free, 1, out->vc);
-    move(w, o, next_round(ready, w->words, out->last), out->vc);
+    move(w, o, next_round(ready, w->words, out->last), base + out->vc);
 }
 
 static void grant_early(struct visit *w, uint32_t o)
@@ -180,13 +182,13 @@ static void grant_early(struct visit *w, uint32_t o)
     for (uint32_t word = 0; word < w->words; word++)
         w->v.fresh[word] = 0;
     allocate(w, o, scratch, w->v.fresh);
-    uint32_t q = out->free <= out->nx ? arbitrate(w, o, w->v.fresh, scratch) : NONE32;
-    w->v.dirty[o / 64] |= UINT64_C(1) << o % 64;
+    uint32_t q = out->free <= w->v.nx[o] ? arbitrate(w, o, w->v.fresh, scratch) : NONE32;
+    set_bit(w->v.dirty, o);
     if (q == NONE32) return;
-    uint32_t vc = w->v.queue[q].vc;
-    w->v.owner[o * w->e->vcs + vc] = NONE16;
-    move(w, o, q, vc);
-    w->v.available[o * w->e->vcs + vc] = out->free;
+    uint32_t channel = o * w->e->vcs + w->v.queue[q].vc;
+    w->v.owner[channel] = NONE16;
+    move(w, o, q, channel);
+    w->v.available[channel] = out->free;
 }
 
 void net_packet_visit_early(net_packet_engine *e, uint32_t node, net_ticks end)

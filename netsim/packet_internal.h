@@ -29,10 +29,11 @@
 #define OCCUPIED NET_TICKS_NEVER
 
 struct slot {
-    net_ticks time; /* OCCUPIED | arrival of the head, or free from */
-    uint32_t route;
-    uint32_t tag; /* message in the low 26 bits, size above */
+    net_ticks time;  /* OCCUPIED | arrival of the head, or free from */
+    uint64_t packet; /* moved as one word: route in the low half, tag above */
 };
+
+#define SLOTS_AHEAD 8 /* prefetched */
 
 /*
  * Route words. Packed, for up to three axes taken in order:
@@ -44,7 +45,8 @@ struct slot {
 #define ROUTE_TABLE     (UINT32_C(1) << 30)
 #define ROUTE_HOPS      0x7f7f7fu
 #define ROUTE_CLASS_BIT 24
-#define TAG_SIZE_BIT    26
+#define ROUTE_DIRECTION 0x808080u
+#define TAG_SIZE_BIT    26 /* of a tag: message in the low bits, size above */
 #define SIZES_MAX       NET_PACKET_SIZES
 
 /* A step of a table route: output in the low 12 bits, class above; all ones: here. */
@@ -54,20 +56,20 @@ struct slot {
 /* A head waits for `output` from `ready` on; where none is known, the earliest time of the next. */
 struct queue {
     net_ticks ready;
-    uint32_t head;  /* slot; of an injection queue 1 with a packet, else 0 */
-    uint32_t route; /* of the head, behind the link it waits for */
-    uint16_t input; /* the link it belongs to, or the port behind all links */
-    uint16_t output;
-    uint8_t class; /* with ENTERS: leaves a bubble */
-    uint8_t vc;    /* bound early; VC_NONE: not yet */
+    uint64_t packet;  /* the head, its route that behind the link it waits for */
+    uint32_t head;    /* slot; of an injection queue 1 with a packet, else 0 */
+    uint32_t channel; /* output x vcs + vc of the first of those it may take */
+    uint16_t bubble;  /* slots it has to leave free */
+    uint8_t channels; /* it may take */
+    uint8_t vc;       /* bound early; VC_NONE: not yet */
+    uint16_t input;   /* the link it belongs to, or the port behind all links */
+    uint8_t axis;     /* along which it comes; AXIS_NONE: a port, or no torus */
 };
 #define VC_NONE   UINT8_MAX
-#define ENTERS    0x80u
 #define AXIS_NONE UINT8_MAX
 
 struct output {
     net_ticks free;   /* the link is idle from then on */
-    net_ticks nx;     /* the next grant, as far as is known */
     net_ticks busy;   /* in all */
     net_ticks hop;    /* until the head arrives behind it */
     uint32_t ring;    /* first of the rings behind it; NONE32: ejection */
@@ -76,22 +78,75 @@ struct output {
     uint8_t rate;     /* index into rates */
     uint8_t vc;       /* picked last, for round robin */
     bool is_ejection; /* no rings behind it */
-    bool is_wrap;     /* closes an axis */
-    bool is_blocked;  /* `nx` does not know of a credit still to come */
 };
 
 struct node {
     net_ticks due;              /* of the client */
     uint32_t first_ring;        /* of queue 0; later queues' follow */
+    uint32_t kind;              /* index */
     uint16_t queues, rings;     /* queues [rings, queues) are injection heads */
     uint16_t links;             /* outputs [0, links) */
-    uint16_t outputs, ejection; /* output; NONE16: every link ejects by itself */
+    uint16_t outputs, ejection; /* `links`; NONE16: every link ejects by itself */
     uint16_t injection;         /* output behind the source of a buffered injection; else NONE16 */
     uint16_t ports;             /* injection heads; port i is queue rings + i */
+    uint8_t wraps;              /* of packed routes: outputs that raise the class */
 };
 
-/* An injection head, or what the client has given for it. */
-typedef struct slot head;
+/*
+ * The parts of a node's block behind its header: type, name, how many. Here as everywhere, `words`
+ * are of 64 queues or outputs in a mask; a channel is a virtual channel of an output.
+ *
+ *     idle        queues without a known head
+ *     dirty       outputs whose nx is to be found anew
+ *     blocked     outputs whose nx does not know of a credit still to come
+ *     nx          the next grant of an output, as far as is known
+ *     requests    [outputs x words] queues that want the output
+ *     candidates  [outputs x words] those that can go at its nx
+ *     tail        slot where the next packet goes; of an ejection one that is always free
+ *     last_vc     of an input, granted last, for round robin
+ *
+ * Early binding only: queue that owns a channel, or NONE16; when that is available again; no
+ * allocation of an output before; round-robin pointers; scratch.
+ */
+#define NODE_PARTS(X)                                                                              \
+    X(uint64_t, idle, words)                                                                       \
+    X(uint64_t, dirty, words)                                                                      \
+    X(uint64_t, blocked, words)                                                                    \
+    X(net_ticks, nx, outputs)                                                                      \
+    X(uint64_t, requests, outputs *words)                                                          \
+    X(uint64_t, candidates, outputs *words)                                                        \
+    X(struct output, output, outputs)                                                              \
+    X(struct queue, queue, queues)                                                                 \
+    X(uint32_t, tail, channels)                                                                    \
+    X(uint8_t, last_vc, inputs)                                                                    \
+    X(net_ticks, available, early *channels)                                                       \
+    X(net_ticks, alloc, early *outputs)                                                            \
+    X(uint16_t, owner, early *channels)                                                            \
+    X(uint16_t, grant_pointer, early *channels)                                                    \
+    X(uint8_t, accept_pointer, early *queues *outputs)                                             \
+    X(uint64_t, fresh, early *words)
+
+/* Nodes with as many rings, ports and outputs share one. */
+struct kind {
+    uint16_t rings, ports, outputs;
+    struct {
+#define X(type, name, count) uint32_t name;
+        NODE_PARTS(X)
+#undef X
+    } at; /* bytes from the header on */
+    uint32_t bytes;
+    /* For round robin where a mask is one word, by queue: those that come after it, from the next
+     * input on; those whose turn it is together. */
+    uint64_t after[64], together[64];
+};
+
+/* A node's block. */
+struct view {
+    struct node *node;
+#define X(type, name, count) type *name;
+    NODE_PARTS(X)
+#undef X
+};
 
 struct latency {
     net_ticks hop, credit;
@@ -122,6 +177,8 @@ struct net_packet_engine {
     uint32_t stride, shift;             /* of rings in `slot`: a power of two */
     net_ticks ejection;
     bool is_early, is_packed;
+    uint32_t route_end;      /* of packed routes: a hop behind the last axis */
+    uint32_t raises_at_once; /* 1: a packet is in the higher class on the closing link already */
     uint32_t classes;
     struct class_range range[NET_ROUTER_VCS_MAX + 1]; /* [classes], then any */
 
@@ -133,6 +190,8 @@ struct net_packet_engine {
     uint32_t sizes;
     struct span *span; /* [SIZES_MAX + 1 x rates] */
 
+    struct kind *kind; /* [kinds] */
+    uint32_t kinds;
     char *block;             /* of all nodes */
     size_t *block_begin;     /* [nodes] */
     net_ticks *wake;         /* [nodes + 1] nothing to do before; the last: nodes elsewhere */
@@ -141,9 +200,11 @@ struct net_packet_engine {
     uint8_t *ring_rate;      /* [rings] of the link; NULL: all alike */
     net_ticks *ring_credit;  /* [rings]; NULL: all `credit` */
     net_ticks credit;
-    struct slot *slot; /* [rings x stride], the first `depth` of each in use */
-    uint32_t rings;
-    uint32_t *output_of_link; /* [links] of its from node */
+    /* [all rings x stride], the first `depth` of each in use; then one that is always free, and some
+     * that are only prefetched */
+    struct slot *slot;
+    uint32_t rings, all_rings; /* those read here; those written here, read elsewhere, too */
+    uint32_t *output_of_link;  /* [links] of its from node */
 
     uint16_t *step; /* routes by table */
     uint32_t steps, step_capacity;
@@ -153,85 +214,13 @@ struct net_packet_engine {
     /* Of a pod that is cut: this rank's part. */
     const uint32_t *part; /* [nodes] rank; borrowed; NULL: everything is here */
     uint32_t rank;
-    uint32_t far_rings; /* in `slot` behind the others: written here, read elsewhere */
+    uint32_t far_rings; /* written here, read elsewhere */
     struct net_border *border;
     struct sim_error fault;      /* what an audit has found */
     bool wants_stop, is_stopped; /* here; on any rank, as agreed */
 
     struct net_packet_counts counts;
 };
-
-/* ---- parts of a node's block ---- */
-
-struct view {
-    struct node *node;
-    struct queue *queue;
-    struct output *output;
-    uint64_t *requests;   /* [outputs x words] queues that want the output */
-    uint64_t *candidates; /* [outputs x words] those that can go at its nx */
-    uint64_t *idle;       /* [words] queues without a known head */
-    uint64_t *dirty;      /* [words] outputs whose nx is to be found anew */
-    uint32_t *tail;       /* [outputs x vcs] slot where the next packet goes */
-    head *injection;      /* [ports] */
-    uint8_t *axis;        /* [inputs] along which it comes; AXIS_NONE: a port, or no torus */
-    uint8_t *last_vc;     /* [inputs] granted last, for round robin */
-    /* early binding only */
-    uint16_t *owner;         /* [outputs x vcs] queue, or NONE16 */
-    uint16_t *grant_pointer; /* [outputs x vcs] */
-    uint8_t *accept_pointer; /* [queues x outputs] */
-    uint64_t *fresh;         /* [words] scratch */
-    net_ticks *available;    /* [outputs x vcs] */
-    net_ticks *alloc;        /* [outputs] no allocation before */
-};
-
-static inline size_t align8(size_t bytes)
-{
-    return (bytes + 7) / 8 * 8;
-}
-
-/* The one place that knows the layout; gives the block's size when `block` is only a base. */
-static inline size_t net_packet_layout(const net_packet_engine *e, char *block,
-                                       const struct node *n, uint32_t words, struct view *v)
-{
-    size_t at = sizeof(struct node), channels = (size_t)n->outputs * e->vcs;
-    v->node = (struct node *)(void *)block;
-    v->idle = (uint64_t *)(void *)(block + at);
-    at += words * sizeof(uint64_t);
-    v->dirty = (uint64_t *)(void *)(block + at);
-    at += words * sizeof(uint64_t);
-    v->output = (struct output *)(void *)(block + at);
-    at += n->outputs * sizeof(struct output);
-    v->requests = (uint64_t *)(void *)(block + at);
-    at += (size_t)n->outputs * words * sizeof(uint64_t);
-    v->candidates = (uint64_t *)(void *)(block + at);
-    at += (size_t)n->outputs * words * sizeof(uint64_t);
-    v->queue = (struct queue *)(void *)(block + at);
-    at += n->queues * sizeof(struct queue);
-    v->injection = (head *)(void *)(block + at);
-    at += n->ports * sizeof(head);
-    v->tail = (uint32_t *)(void *)(block + at);
-    at += align8(channels * sizeof(uint32_t));
-    v->axis = (uint8_t *)(block + at);
-    v->last_vc = v->axis + n->rings / e->vcs + n->ports;
-    at += align8(2 * (size_t)(n->rings / e->vcs + n->ports));
-    v->owner = v->grant_pointer = NULL;
-    v->accept_pointer = NULL;
-    v->available = v->alloc = v->fresh = NULL;
-    if (!e->is_early) return at;
-    v->available = (net_ticks *)(void *)(block + at);
-    at += channels * sizeof(net_ticks);
-    v->alloc = (net_ticks *)(void *)(block + at);
-    at += n->outputs * sizeof(net_ticks);
-    v->owner = (uint16_t *)(void *)(block + at);
-    at += align8(channels * sizeof(uint16_t));
-    v->grant_pointer = (uint16_t *)(void *)(block + at);
-    at += align8(channels * sizeof(uint16_t));
-    v->accept_pointer = (uint8_t *)(void *)(block + at);
-    at += align8((size_t)n->queues * n->outputs);
-    v->fresh = (uint64_t *)(void *)(block + at);
-    at += words * sizeof(uint64_t);
-    return at;
-}
 
 static inline struct node *net_packet_node(const net_packet_engine *e, uint32_t node)
 {
@@ -241,9 +230,13 @@ static inline struct node *net_packet_node(const net_packet_engine *e, uint32_t 
 static inline struct view net_packet_view(const net_packet_engine *e, uint32_t node)
 {
     struct node *n = net_packet_node(e, node);
-    struct view v;
-    net_packet_layout(e, (char *)n, n, e->words, &v);
-    return v;
+    const struct kind *k = &e->kind[n->kind];
+    char *block = (char *)n;
+    return (struct view){n,
+#define X(type, name, count) (type *)(void *)(block + k->at.name),
+                         NODE_PARTS(X)
+#undef X
+    };
 }
 
 static inline bool net_packet_is_here(const net_packet_engine *e, uint32_t node)
@@ -267,33 +260,43 @@ static inline struct span net_packet_span(const net_packet_engine *e, uint32_t t
     return e->span[(tag >> TAG_SIZE_BIT) * e->rates + rate];
 }
 
-/* Where a packet goes next, and the route behind that step. */
+static inline uint32_t route_of(uint64_t packet)
+{
+    return (uint32_t)packet;
+}
+
+static inline uint32_t tag_of(uint64_t packet)
+{
+    return (uint32_t)(packet >> 32);
+}
+
+/* Where a packet goes next, and its route behind that step. */
 struct step {
-    uint32_t output; /* NONE32: it is there */
+    uint32_t output; /* the node's `links`: it is there */
     uint32_t class;
     uint32_t route;
 };
 
-static inline struct step net_packet_step(const net_packet_engine *e, const struct view *v,
+/* Of a packed route, without branches: which axis is next is as good as random. Behind the last
+ * axis stands one that leads here. */
+static inline struct step net_packet_packed_step(const net_packet_engine *e, const struct node *n,
+                                                 uint32_t route)
+{
+    uint32_t axis = (uint32_t)__builtin_ctz((route & ROUTE_HOPS) | e->route_end) >> 3;
+    uint32_t direction = (route & ROUTE_DIRECTION) >> (8 * axis + 7) & 1;
+    uint32_t output = 2 * axis + direction, raises = n->wraps >> output & 1;
+    uint32_t class = (route >> (ROUTE_CLASS_BIT + axis) & 1) | (raises & e->raises_at_once);
+    route -= UINT32_C(1) << (8 * axis) & ROUTE_HOPS;
+    return (struct step){output, class, route | raises << (ROUTE_CLASS_BIT + axis)};
+}
+
+static inline struct step net_packet_step(const net_packet_engine *e, const struct node *n,
                                           uint32_t route)
 {
-    if (route & ROUTE_TABLE) {
-        uint16_t step = e->step[route & (ROUTE_TABLE - 1)];
-        if (step == STEP_HERE) return (struct step){NONE32, 0, route};
-        return (struct step){step & ((1u << STEP_CLASS_BIT) - 1), step >> STEP_CLASS_BIT,
-                             route + 1};
-    }
-    uint32_t hops = route & ROUTE_HOPS;
-    if (hops == 0) return (struct step){NONE32, 0, route};
-    uint32_t axis = (uint32_t)__builtin_ctz(hops) >> 3;
-    uint32_t output = 2 * axis + (route >> (8 * axis + 7) & 1);
-    uint32_t class_bit = UINT32_C(1) << (ROUTE_CLASS_BIT + axis), before = route;
-    route -= UINT32_C(1) << (8 * axis);
-    if (v->output[output].is_wrap && e->router.class_rule != NET_CLASS_WRAP) {
-        route |= class_bit;
-        if (e->router.class_rule == NET_CLASS_DATELINE) before = route;
-    }
-    return (struct step){output, (before & class_bit) != 0, route};
+    if ((route & ROUTE_TABLE) == 0) return net_packet_packed_step(e, n, route);
+    uint16_t step = e->step[route & (ROUTE_TABLE - 1)];
+    if (step == STEP_HERE) return (struct step){n->links, 0, route};
+    return (struct step){step & ((1u << STEP_CLASS_BIT) - 1), step >> STEP_CLASS_BIT, route + 1};
 }
 
 #endif

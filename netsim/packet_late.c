@@ -6,70 +6,50 @@
  */
 #include "netsim/packet_visit.h"
 
-/* From when on a channel of the class has a free slot, behind the bubble for who enters. */
-ALWAYS_INLINE net_ticks room_from(const struct visit *w, uint32_t o, uint32_t class,
-                                  bool *is_blocked)
+/* When a queue could take output `o`: the earliest that one of its channels has room. */
+ALWAYS_INLINE net_ticks go_from(struct visit *w, uint32_t o, const struct queue *q)
 {
-    const net_packet_engine *e = w->e;
-    struct class_range range = e->range[class & ~ENTERS];
-    uint32_t bubble = class & ENTERS ? e->bubble : 0;
     net_ticks room = NET_TICKS_NEVER;
-    if (w->v.output[o].is_ejection) return 0;
-    for (uint32_t vc = range.first; vc < (uint32_t)range.first + range.count; vc++) {
-        net_ticks free = tail_of(w, o, vc, bubble)->time;
-        if (free >= OCCUPIED)
-            *is_blocked = true;
-        else if (free < room)
-            room = free;
-    }
-    return room;
-}
-
-/* When queue q could take the output. */
-ALWAYS_INLINE net_ticks go_from(const struct visit *w, uint32_t o, const struct queue *q,
-                                bool *is_blocked)
-{
-    net_ticks room = room_from(w, o, q->class, is_blocked);
+    bool is_blocked = false;
+    uint32_t channel = q->channel, end = channel + q->channels;
+    do {
+        net_ticks from = room_at(w, channel, q->bubble);
+        is_blocked |= from >= OCCUPIED;
+        room = from < room ? from : room;
+    } while (++channel < end);
+    w->v.blocked[o / 64] |= (uint64_t)is_blocked << o % 64;
     return later_of(later_of(q->ready, w->v.output[o].free), room);
 }
 
-/* Most outputs are wanted by one queue or none. */
+/* Most outputs are wanted by one queue; only those that are wanted are dirty. */
 ALWAYS_INLINE void plan_one_word(struct visit *w, uint32_t o)
 {
-    struct output *out = &w->v.output[o];
-    uint64_t requests = w->v.requests[o], candidates = requests;
+    uint64_t requests = w->v.requests[o], candidates = 0;
     net_ticks best = NET_TICKS_NEVER;
-    bool is_blocked = false;
-    uint32_t i;
-    if (requests != 0 && (requests & (requests - 1)) == 0) {
-        best = go_from(w, o, &w->v.queue[__builtin_ctzll(requests)], &is_blocked);
-    } else {
-        FOR_EACH_BIT(requests, i)
-        {
-            net_ticks from = go_from(w, o, &w->v.queue[i], &is_blocked);
-            candidates = from < best ? 0 : candidates;
-            best = from < best ? from : best;
-            candidates |= (uint64_t)(from == best) << i;
-        }
+    clear_bit(w->v.blocked, o);
+    for (; requests != 0; requests &= requests - 1) {
+        uint32_t q = (uint32_t)__builtin_ctzll(requests);
+        net_ticks from = go_from(w, o, &w->v.queue[q]);
+        candidates = from < best ? 0 : candidates;
+        best = from < best ? from : best;
+        candidates |= (uint64_t)(from == best) << q;
     }
     w->v.candidates[o] = candidates;
-    out->nx = best;
-    out->is_blocked = is_blocked;
+    w->v.nx[o] = best;
 }
 
 ALWAYS_INLINE void plan_words(struct visit *w, uint32_t o)
 {
-    struct output *out = &w->v.output[o];
     const uint64_t *requests = w->v.requests + (size_t)o * w->words;
     uint64_t *candidates = w->v.candidates + (size_t)o * w->words;
     uint32_t i;
     net_ticks best = NET_TICKS_NEVER;
-    bool is_blocked = false;
+    clear_bit(w->v.blocked, o);
     for (uint32_t word = 0; word < w->words; word++) {
         uint64_t now = 0;
         FOR_EACH_BIT(requests[word], i)
         {
-            net_ticks from = go_from(w, o, &w->v.queue[64 * word + i], &is_blocked);
+            net_ticks from = go_from(w, o, &w->v.queue[64 * word + i]);
             if (from < best) {
                 best = from;
                 now = 0;
@@ -80,33 +60,45 @@ ALWAYS_INLINE void plan_words(struct visit *w, uint32_t o)
         }
         candidates[word] = now;
     }
-    out->nx = best;
-    out->is_blocked = is_blocked;
+    w->v.nx[o] = best;
 }
 
-ALWAYS_INLINE uint32_t pick_channel(const struct visit *w, uint32_t o, uint32_t class)
+ALWAYS_INLINE uint32_t pick_channel(const struct visit *w, uint32_t o, const struct queue *q)
 {
     struct output *out = &w->v.output[o];
-    struct class_range range = w->e->range[class & ~ENTERS];
-    uint32_t bubble = class & ENTERS ? w->e->bubble : 0;
-    if (range.count == 1 || out->is_ejection) return range.first;
+    if (q->channels == 1) return q->channel;
+    uint32_t first = o * w->e->vcs;
     uint64_t free = 0;
-    for (uint32_t vc = range.first; vc < (uint32_t)range.first + range.count; vc++)
-        if (tail_of(w, o, vc, bubble)->time <= out->nx) free |= UINT64_C(1) << vc;
+    for (uint32_t c = q->channel; c < q->channel + q->channels; c++)
+        free |= (uint64_t)(room_at(w, c, q->bubble) <= w->v.nx[o]) << (c - first);
     out->vc = (uint8_t)next_round(&free, 1, out->vc);
-    return out->vc;
+    return first + out->vc;
 }
 
-/* The next input after the last one's, and of its channels the next after its last. */
+ALWAYS_INLINE uint32_t first_after(uint64_t bits, uint64_t after)
+{
+    uint64_t above = bits & after;
+    return (uint32_t)__builtin_ctzll(above != 0 ? above : bits);
+}
+
+/* The next input after the last one's, and of its channels the next after its last; or the next
+ * channel after the last: `kind` says which. */
+ALWAYS_INLINE uint32_t pick_one_word(const struct visit *w, uint32_t o)
+{
+    const struct kind *k = w->kind;
+    uint64_t candidates = w->v.candidates[o];
+    uint32_t q = first_after(candidates, k->after[w->v.output[o].last]);
+    uint32_t first = (uint32_t)__builtin_ctzll(k->together[q]);
+    uint8_t *last = &w->v.last_vc[w->v.queue[q].input];
+    q = first_after(candidates & k->together[q], ~UINT64_C(1) << (first + *last));
+    *last = (uint8_t)(q - first);
+    return q;
+}
+
 ALWAYS_INLINE uint32_t pick_by_input(const struct visit *w, uint32_t o)
 {
     const uint64_t *candidates = w->v.candidates + (size_t)o * w->words;
     uint32_t vcs = w->e->vcs, rings = w->v.node->rings, last = w->v.output[o].last;
-    if (w->words == 1 && (candidates[0] & (candidates[0] - 1)) == 0) { /* mostly */
-        uint32_t only = (uint32_t)__builtin_ctzll(candidates[0]), in = w->v.queue[only].input;
-        w->v.last_vc[in] = (uint8_t)(only - in * vcs);
-        return only;
-    }
     if (last < rings) last = (w->v.queue[last].input + 1u) * vcs - 1;
     uint32_t q = next_round(candidates, w->words, last);
     if (q >= rings || vcs == 1) return q;
@@ -119,19 +111,28 @@ ALWAYS_INLINE uint32_t pick_by_input(const struct visit *w, uint32_t o)
     return q;
 }
 
-ALWAYS_INLINE void grant_late(struct visit *w, uint32_t o)
+ALWAYS_INLINE uint32_t pick_words(const struct visit *w, uint32_t o)
 {
-    struct output *out = &w->v.output[o];
-    uint32_t q = w->e->router.arbitration == NET_BY_INPUT
-                     ? pick_by_input(w, o)
-                     : next_round(w->v.candidates + (size_t)o * w->words, w->words, out->last);
-    move(w, o, q, pick_channel(w, o, w->v.queue[q].class));
+    if (w->e->router.arbitration == NET_BY_INPUT) return pick_by_input(w, o);
+    return next_round(w->v.candidates + (size_t)o * w->words, w->words, w->v.output[o].last);
+}
+
+ALWAYS_INLINE void grant_one_word(struct visit *w, uint32_t o)
+{
+    uint32_t q = pick_one_word(w, o);
+    move(w, o, q, pick_channel(w, o, &w->v.queue[q]));
+}
+
+ALWAYS_INLINE void grant_words(struct visit *w, uint32_t o)
+{
+    uint32_t q = pick_words(w, o);
+    move(w, o, q, pick_channel(w, o, &w->v.queue[q]));
 }
 
 void net_packet_visit_late(net_packet_engine *e, uint32_t node, net_ticks end)
 {
     if (e->words == 1)
-        visit_node(e, node, end, 1, plan_one_word, grant_late);
+        visit_node(e, node, end, 1, plan_one_word, grant_one_word);
     else
-        visit_node(e, node, end, e->words, plan_words, grant_late);
+        visit_node(e, node, end, e->words, plan_words, grant_words);
 }

@@ -115,7 +115,6 @@ static uint32_t put_in_table(net_packet_engine *e, const struct topo_paths *p, u
 uint32_t net_packet_route(net_packet_engine *e, const struct topo_paths *paths, uint32_t path)
 {
     uint32_t route;
-    if (paths->begin[path] == paths->begin[path + 1]) return NET_PACKET_ROUTE_HERE;
     if (e->is_packed && pack(e, paths, path, &route)) return route;
     return put_in_table(e, paths, path);
 }

@@ -20,6 +20,7 @@
 struct visit {
     net_packet_engine *e;
     struct view v;
+    const struct kind *kind;
     uint32_t node, words;
     net_ticks end;
     net_ticks later; /* heads that arrive after the window */
@@ -43,56 +44,79 @@ ALWAYS_INLINE uint32_t slots_back(const net_packet_engine *e, uint32_t slot, uin
     return slot - count + ((slot & (e->stride - 1)) < count ? e->depth : 0);
 }
 
+/* A node walks far along its rings in a window: ask for the next line but one. */
+ALWAYS_INLINE void prefetch_along(const net_packet_engine *e, uint32_t slot)
+{
+    __builtin_prefetch(e->slot + slot + SLOTS_AHEAD, 1);
+}
+
 ALWAYS_INLINE void wake(net_packet_engine *e, uint32_t node, net_ticks when)
 {
     if (when < e->wake[node]) e->wake[node] = when;
 }
 
-/* Where the next packet goes behind an output's channel, or `ahead` slots on: free when so many
- * before it are. */
-ALWAYS_INLINE const struct slot *tail_of(const struct visit *w, uint32_t o, uint32_t vc,
-                                         uint32_t ahead)
+ALWAYS_INLINE void set_bit(uint64_t *mask, uint32_t i)
 {
-    const net_packet_engine *e = w->e;
-    return e->slot + slots_on(e, w->v.tail[o * e->vcs + vc], ahead);
+    mask[i / 64] |= UINT64_C(1) << i % 64;
 }
 
-/* Queue q's head wants an output. */
-ALWAYS_INLINE void request(struct view *v, uint32_t words, uint32_t q, uint32_t output,
-                           uint32_t class, uint32_t route)
+ALWAYS_INLINE void clear_bit(uint64_t *mask, uint32_t i)
+{
+    mask[i / 64] &= ~(UINT64_C(1) << i % 64);
+}
+
+ALWAYS_INLINE bool is_empty(const uint64_t *mask, uint32_t words)
+{
+    uint64_t any = 0;
+    for (uint32_t word = 0; word < words; word++)
+        any |= mask[word];
+    return any == 0;
+}
+
+/* From when on there is room for a packet that leaves so many slots free behind a channel; OCCUPIED
+ * or later: not known yet. */
+ALWAYS_INLINE net_ticks room_at(const struct visit *w, uint32_t channel, uint32_t bubble)
+{
+    return w->e->slot[slots_on(w->e, w->v.tail[channel], bubble)].time;
+}
+
+/* Queue q's head, `packet`, wants an output. */
+ALWAYS_INLINE void request(const net_packet_engine *e, struct view *v, uint32_t words, uint32_t q,
+                           uint32_t output, uint32_t class, uint64_t packet)
 {
     struct queue *queue = &v->queue[q];
-    bool stays = v->axis[queue->input] == output / 2 || output >= v->node->links;
-    queue->output = (uint16_t)output;
-    queue->class = (uint8_t)(class | (stays ? 0 : ENTERS));
+    struct class_range range = e->range[class];
+    bool enters = (queue->axis != output / 2) & (output < v->node->links);
+    queue->packet = packet;
+    queue->channel = output * e->vcs + range.first;
+    queue->channels = range.count;
+    queue->bubble = (uint16_t)(enters ? e->bubble : 0);
     queue->vc = VC_NONE;
-    queue->route = route;
-    v->idle[q / 64] &= ~(UINT64_C(1) << q % 64);
-    v->requests[output * words + q / 64] |= UINT64_C(1) << q % 64;
-    v->dirty[output / 64] |= UINT64_C(1) << output % 64;
+    set_bit(v->requests + output * words, q);
+    set_bit(v->dirty, output);
+}
+
+/* Its next step. */
+ALWAYS_INLINE void request_step(const net_packet_engine *e, struct view *v, uint32_t words,
+                                uint32_t q, struct step step, uint32_t tag)
+{
+    request(e, v, words, q, step.output, step.class, step.route | (uint64_t)tag << 32);
 }
 
 ALWAYS_INLINE void put_head(const net_packet_engine *e, struct view *v, uint32_t words,
                             uint32_t port, const struct net_packet *packet, net_ticks ready)
 {
     const struct node *n = v->node;
-    uint32_t q = n->rings + port;
+    uint32_t q = n->rings + port, route = packet->route | (packet->is_last ? ROUTE_LAST : 0);
+    uint32_t tag = packet->message | packet->size << TAG_SIZE_BIT;
     struct queue *queue = &v->queue[q];
     assert(queue->head == 0);
     queue->head = 1;
     queue->ready = later_of(queue->ready, ready);
-    v->injection[port] = (head){0, packet->route | (packet->is_last ? ROUTE_LAST : 0),
-                                packet->message | packet->size << TAG_SIZE_BIT};
-    if (n->injection != NONE16) {
-        request(v, words, q, n->injection, NET_ROUTER_VCS_MAX, v->injection[port].route);
-        return;
-    }
-    struct step step = net_packet_step(e, v, v->injection[port].route);
-    if (step.output == NONE32) {
-        assert(n->ejection != NONE16); /* else the client keeps such messages to itself */
-        step = (struct step){n->ejection, NET_ROUTER_VCS_MAX, step.route};
-    }
-    request(v, words, q, step.output, step.class, step.route);
+    struct step step = {n->injection, NET_ROUTER_VCS_MAX, route};
+    if (n->injection == NONE16) step = net_packet_step(e, n, route);
+    assert(step.output < n->outputs); /* else the client keeps such messages to itself */
+    request_step(e, v, words, q, step, tag);
 }
 
 /* A packet goes on from the head of queue q at `when`: its slot is free for another once enough of
@@ -105,21 +129,22 @@ ALWAYS_INLINE void leave_ring(struct visit *w, uint32_t q, net_ticks when, net_t
     bool was_full = e->slot[slots_back(e, at, e->bubble + 1)].time >= OCCUPIED;
     net_ticks free = when + room + (e->ring_credit == NULL ? e->credit : e->ring_credit[ring]);
     e->slot[at].time = free;
+    prefetch_along(e, at);
     w->v.queue[q].head = slots_on(e, at, 1);
     if (was_full) wake(e, e->upstream[ring], free);
 }
 
-ALWAYS_INLINE void deliver(struct visit *w, uint32_t route, uint32_t tag, net_ticks when)
+ALWAYS_INLINE void deliver(struct visit *w, uint64_t packet, net_ticks when)
 {
     net_packet_engine *e = w->e;
     e->counts.delivered++;
-    e->client.deliver(e->client.context, w->node, tag & (NET_PACKET_MESSAGES - 1),
-                      (route & ROUTE_LAST) != 0, when + e->ejection);
+    e->client.deliver(e->client.context, w->node, tag_of(packet) & (NET_PACKET_MESSAGES - 1),
+                      (route_of(packet) & ROUTE_LAST) != 0, when + e->ejection);
 }
 
 /* Does the queue have a head in this window? Where every link ejects by itself, those that are
  * there go at once. */
-ALWAYS_INLINE void look(struct visit *w, uint32_t q)
+ALWAYS_INLINE bool look(struct visit *w, uint32_t q)
 {
     net_packet_engine *e = w->e;
     struct view *v = &w->v;
@@ -127,33 +152,31 @@ ALWAYS_INLINE void look(struct visit *w, uint32_t q)
     uint32_t in = e->ring_rate == NULL ? 0 : e->ring_rate[v->node->first_ring + q];
     for (;;) {
         const struct slot *s = e->slot + queue->head;
-        if (s->time < OCCUPIED) break;
+        if (s->time < OCCUPIED) return false;
         net_ticks ready = later_of(s->time - OCCUPIED, queue->ready);
         if (ready >= w->end) {
             if (ready < w->later) w->later = ready;
-            break;
+            return false;
         }
-        struct step step = net_packet_step(e, v, s->route);
-        if (step.output == NONE32 && v->node->ejection == NONE16) {
-            struct span span = net_packet_span(e, s->tag, in);
-            uint32_t route = s->route, tag = s->tag;
+        uint64_t packet = s->packet;
+        uint32_t tag = tag_of(packet);
+        struct step step = net_packet_step(e, v->node, route_of(packet));
+        if (step.output == v->node->links && v->node->ejection == NONE16) {
+            struct span span = net_packet_span(e, tag, in);
             leave_ring(w, q, ready, span.room);
             queue->ready = ready + span.whole;
-            deliver(w, route, tag, ready + span.whole);
+            deliver(w, packet, ready + span.whole);
             continue;
         }
-        if (step.output == NONE32)
-            step = (struct step){v->node->ejection, NET_ROUTER_VCS_MAX, s->route};
         if (e->rates > 1) { /* must not run dry on a faster link */
-            net_ticks slow = net_packet_span(e, s->tag, in).whole,
-                      fast = net_packet_span(e, s->tag, v->output[step.output].rate).whole;
+            net_ticks slow = net_packet_span(e, tag, in).whole,
+                      fast = net_packet_span(e, tag, v->output[step.output].rate).whole;
             if (slow > fast) ready = later_of(s->time - OCCUPIED + slow - fast, queue->ready);
         }
         queue->ready = ready;
-        request(v, w->words, q, step.output, step.class, step.route);
-        return;
+        request_step(e, v, w->words, q, step, tag);
+        return true;
     }
-    v->idle[q / 64] |= UINT64_C(1) << q % 64;
 }
 
 /* The client's next packet after the one at an injection head. */
@@ -169,38 +192,41 @@ ALWAYS_INLINE void refill(struct visit *w, uint32_t q)
         put_head(e, &w->v, w->words, port, &packet, ready);
 }
 
-/* Queue q's head takes the output at its nx, through channel `vc` behind it. */
-ALWAYS_INLINE void move(struct visit *w, uint32_t o, uint32_t q, uint32_t vc)
+/* Queue q's head takes the output at its nx, through a channel behind it. Where nobody else wants
+ * the output there is nothing to plan. */
+ALWAYS_INLINE void move(struct visit *w, uint32_t o, uint32_t q, uint32_t channel)
 {
     net_packet_engine *e = w->e;
     struct view *v = &w->v;
     struct output *out = &v->output[o];
     struct queue *queue = &v->queue[q];
-    uint32_t rings = v->node->rings;
-    net_ticks now = out->nx;
-    uint32_t tag = q < rings ? e->slot[queue->head].tag : v->injection[q - rings].tag;
-    struct span span = net_packet_span(e, tag, out->rate);
+    net_ticks now = v->nx[o];
+    uint64_t packet = queue->packet;
+    struct span span = net_packet_span(e, tag_of(packet), out->rate);
     out->free = now + span.whole;
     out->busy += span.whole;
     out->last = (uint16_t)q;
-    v->requests[o * w->words + q / 64] &= ~(UINT64_C(1) << q % 64);
-    v->dirty[o / 64] |= UINT64_C(1) << o % 64;
+    v->nx[o] = NET_TICKS_NEVER;
+    clear_bit(v->requests + o * w->words, q);
+    clear_bit(v->blocked, o);
+    v->dirty[o / 64] |= (uint64_t)!is_empty(v->requests + o * w->words, w->words) << o % 64;
     if (out->is_ejection) {
-        deliver(w, queue->route, tag, now + span.whole);
+        deliver(w, packet, now + span.whole);
     } else {
-        uint32_t *tail = &v->tail[o * e->vcs + vc];
-        e->slot[*tail] = (struct slot){OCCUPIED | (now + out->hop), queue->route, tag};
-        *tail = slots_on(e, *tail, 1);
+        uint32_t at = v->tail[channel];
+        v->tail[channel] = slots_on(e, at, 1);
+        e->slot[at] = (struct slot){OCCUPIED | (now + out->hop), packet};
+        prefetch_along(e, at);
         wake(e, out->node, now + out->hop);
         w->hops += o < v->node->links;
     }
     queue->ready = now + span.whole;
-    if (q < rings) {
-        leave_ring(w, q, now, span.room);
-        look(w, q);
-    } else {
+    if (q >= v->node->rings) {
         refill(w, q);
+        return;
     }
+    leave_ring(w, q, now, span.room);
+    if (!look(w, q)) set_bit(v->idle, q);
 }
 
 /* The first of `bits` after `last`, going round. */
@@ -221,12 +247,12 @@ typedef void (*grant_fn)(struct visit *w, uint32_t output);
 
 ALWAYS_INLINE void start_visit(struct visit *w)
 {
-    const struct node *n = w->v.node;
     uint32_t i;
-    for (uint32_t o = 0; o < n->outputs; o++)
-        if (w->v.output[o].is_blocked) w->v.dirty[o / 64] |= UINT64_C(1) << o % 64;
-    for (uint32_t word = 0; word < w->words; word++)
-        FOR_EACH_BIT(w->v.idle[word], i) look(w, 64 * word + i);
+    for (uint32_t word = 0; word < w->words; word++) {
+        w->v.dirty[word] |= w->v.blocked[word];
+        FOR_EACH_BIT(w->v.idle[word], i)
+        if (look(w, 64 * word + i)) clear_bit(w->v.idle, 64 * word + i);
+    }
 }
 
 /* The earliest grant. */
@@ -239,16 +265,34 @@ ALWAYS_INLINE net_ticks plan_dirty(struct visit *w, plan_fn plan)
     }
     net_ticks first = NET_TICKS_NEVER;
     for (uint32_t o = 0; o < outputs; o++)
-        if (w->v.output[o].nx < first) first = w->v.output[o].nx;
+        first = w->v.nx[o] < first ? w->v.nx[o] : first;
     return first;
+}
+
+/* Of one word first the mask, without branches: which outputs take part is as good as random. */
+ALWAYS_INLINE void grant_before(struct visit *w, net_ticks limit, grant_fn grant)
+{
+    uint32_t outputs = w->v.node->outputs, i;
+    for (uint32_t first = 0; first < outputs; first += 64) {
+        uint32_t count = outputs - first < 64 ? outputs - first : 64;
+        uint64_t due = 0;
+        for (uint32_t o = 0; o < count; o++)
+            due |= (uint64_t)(w->v.nx[first + o] < limit) << o;
+        FOR_EACH_BIT(due, i) grant(w, first + i);
+    }
 }
 
 ALWAYS_INLINE void visit_node(net_packet_engine *e, uint32_t node, net_ticks end, uint32_t words,
                               plan_fn plan, grant_fn grant)
 {
-    struct visit w = {.e = e, .node = node, .words = words, .end = end, .later = NET_TICKS_NEVER};
-    struct node *n = net_packet_node(e, node);
-    net_packet_layout(e, (char *)n, n, words, &w.v);
+    struct visit w = {.e = e,
+                      .v = net_packet_view(e, node),
+                      .node = node,
+                      .words = words,
+                      .end = end,
+                      .later = NET_TICKS_NEVER};
+    struct node *n = w.v.node;
+    w.kind = &e->kind[n->kind];
     e->wake[node] = NET_TICKS_NEVER;
     e->counts.visits++;
     start_visit(&w);
@@ -266,8 +310,7 @@ ALWAYS_INLINE void visit_node(net_packet_engine *e, uint32_t node, net_ticks end
         net_ticks limit = first + e->round;
         if (limit > end) limit = end;
         if (limit > n->due) limit = n->due;
-        for (uint32_t o = 0; o < n->outputs; o++)
-            if (w.v.output[o].nx < limit) grant(&w, o);
+        grant_before(&w, limit, grant);
     }
     if (w.later < first) first = w.later;
     if (n->due < first) first = n->due;

@@ -30,7 +30,7 @@ ALWAYS_INLINE void prefetch_slots(const net_packet_engine *e, uint32_t id)
     for (uint32_t q = 0; q < v.node->rings; q++)
         __builtin_prefetch(e->slot + v.queue[q].head, 1);
     for (uint32_t o = 0; o < v.node->outputs; o++)
-        for (uint32_t vc = 0; !v.output[o].is_ejection && vc < e->vcs; vc++)
+        for (uint32_t vc = 0; vc < e->vcs; vc++)
             __builtin_prefetch(e->slot + v.tail[o * e->vcs + vc], 1);
 }
 

@@ -15,6 +15,12 @@ struct pair {
     uint32_t first, count;
 };
 
+/* Hops along one axis as the bits of a packed route, by the positive way and by the negative one;
+ * both alike where the topology does not leave the choice to chance. */
+struct way {
+    uint32_t up, down;
+};
+
 struct net_pair_routes {
     net_packet_engine *engine;
     const topo *topology;
@@ -22,7 +28,8 @@ struct net_pair_routes {
     uint32_t axes, size[AXES];
     bool is_wrapped[AXES];
     enum side tie[AXES];
-    uint8_t (*coord)[AXES]; /* [chips]; packed routes have at most 127 hops an axis */
+    uint32_t *coord;       /* [chips] a byte an axis; packed routes have at most 127 hops of one */
+    struct way *way[AXES]; /* [size x size] by coordinates, from x size + to */
     struct topo_paths paths;
     struct pair *pair; /* [2^bits] */
     uint32_t bits, pairs;
@@ -54,6 +61,38 @@ static bool find_tie(net_pair_routes *r, uint32_t axis, uint32_t stride)
     return true;
 }
 
+static uint32_t bits_of_way(const net_pair_routes *r, uint32_t axis, int32_t ahead, bool is_down)
+{
+    bool wraps = is_down ? ahead > 0 : ahead < 0;
+    uint32_t hops = (uint32_t)(is_down ? -ahead : ahead) + (wraps ? r->size[axis] : 0);
+    bool is_high = r->engine->router.class_rule == NET_CLASS_WRAP && wraps != is_down;
+    return hops << (8 * axis) | (uint32_t)is_down << (8 * axis + 7) |
+           (uint32_t)is_high << (ROUTE_CLASS_BIT + axis);
+}
+
+static struct way way_of(const net_pair_routes *r, uint32_t axis, int32_t ahead)
+{
+    int32_t size = (int32_t)r->size[axis], forward = ahead < 0 ? ahead + size : ahead;
+    if (ahead == 0) return (struct way){0, 0};
+    bool is_tie = r->is_wrapped[axis] && 2 * forward == size;
+    if (is_tie && r->tie[axis] == SIDE_SPLIT)
+        return (struct way){bits_of_way(r, axis, ahead, false), bits_of_way(r, axis, ahead, true)};
+    bool is_down = !r->is_wrapped[axis] ? ahead < 0
+                   : is_tie             ? r->tie[axis] == SIDE_NEGATIVE
+                                        : 2 * forward > size;
+    uint32_t bits = bits_of_way(r, axis, ahead, is_down);
+    return (struct way){bits, bits};
+}
+
+static void fill_ways(net_pair_routes *r, uint32_t axis)
+{
+    uint32_t size = r->size[axis];
+    r->way[axis] = SIM_NEW(struct way, (size_t)size * size);
+    for (uint32_t from = 0; from < size; from++)
+        for (uint32_t to = 0; to < size; to++)
+            r->way[axis][from * size + to] = way_of(r, axis, (int32_t)to - (int32_t)from);
+}
+
 static bool set_up_direct(net_pair_routes *r)
 {
     const topo *t = r->topology;
@@ -68,33 +107,24 @@ static bool set_up_direct(net_pair_routes *r)
         if (r->size[a] > 128 || !find_tie(r, a, stride)) return false;
         stride *= r->size[a];
     }
-    r->coord = sim_alloc(topo_chips(t), sizeof *r->coord, "coordinates");
+    r->coord = SIM_NEW(uint32_t, topo_chips(t));
     for (topo_chip_id c = 0; c < topo_chips(t); c++)
         for (uint32_t a = 0; a < r->axes; a++)
-            r->coord[c][a] = (uint8_t)topo_coord(t, c, a);
+            r->coord[c] |= topo_coord(t, c, a) << (8 * a);
+    for (uint32_t a = 0; a < r->axes; a++)
+        fill_ways(r, a);
     return true;
 }
 
-static bool goes_down(const net_pair_routes *r, uint32_t axis, int32_t ahead, struct sim_rng *rng)
-{
-    int32_t size = (int32_t)r->size[axis], way = ahead < 0 ? ahead + size : ahead;
-    if (!r->is_wrapped[axis]) return ahead < 0;
-    if (2 * way != size) return 2 * way > size;
-    return r->tie[axis] == SIDE_SPLIT ? sim_rng_next(rng) >> 63 : r->tie[axis] == SIDE_NEGATIVE;
-}
-
+/* One draw for every axis whose both ways are as short, in order. */
 static uint32_t direct_route(const net_pair_routes *r, topo_chip_id from, topo_chip_id to,
                              struct sim_rng *rng)
 {
-    uint32_t route = 0;
+    uint32_t route = 0, at = r->coord[from], end = r->coord[to];
     for (uint32_t a = 0; a < r->axes; a++) {
-        int32_t at = r->coord[from][a], end = r->coord[to][a], ahead = end - at;
-        if (ahead == 0) continue;
-        bool is_down = goes_down(r, a, ahead, rng), wraps = is_down ? ahead > 0 : ahead < 0;
-        uint32_t hops = (uint32_t)(is_down ? -ahead : ahead) + (wraps ? r->size[a] : 0);
-        bool is_high = r->engine->router.class_rule == NET_CLASS_WRAP && wraps != is_down;
-        route |= hops << (8 * a) | (uint32_t)is_down << (8 * a + 7) |
-                 (uint32_t)is_high << (ROUTE_CLASS_BIT + a);
+        uint32_t row = (at >> (8 * a) & 0xff) * r->size[a];
+        struct way way = r->way[a][row + (end >> (8 * a) & 0xff)];
+        route |= way.up == way.down || sim_rng_next(rng) >> 63 == 0 ? way.up : way.down;
     }
     return route;
 }
@@ -172,6 +202,8 @@ void net_pair_routes_destroy(net_pair_routes *r)
     if (r == NULL) return;
     topo_paths_release(&r->paths);
     sim_free(r->coord);
+    for (uint32_t a = 0; a < AXES; a++)
+        sim_free(r->way[a]);
     sim_free(r->pair);
     sim_free(r->route);
     sim_free(r->until);

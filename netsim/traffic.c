@@ -27,6 +27,7 @@ struct run {
     uint32_t gaps, chips;
     uint32_t size;
     net_ticks cycle, size_ticks;
+    uint64_t begin, end;    /* cycles of the measurement */
     net_histogram *latency; /* ticks, of packets created in the measurement */
     int64_t created;        /* packets of the measurement */
     int64_t sources_before; /* chips whose head was created before the measurement's end */
@@ -34,19 +35,9 @@ struct run {
     uint64_t *accepted_at; /* [chips] */
 };
 
-static uint64_t measure_begin(const struct run *r)
+static bool is_measured(const struct run *r, uint64_t cycle)
 {
-    return r->traffic->warmup;
-}
-
-static uint64_t measure_end(const struct run *r)
-{
-    return r->traffic->warmup + r->traffic->measure;
-}
-
-static bool is_measured(const struct run *r, uint64_t birth)
-{
-    return birth >= measure_begin(r) && birth < measure_end(r);
+    return cycle - r->begin < r->end - r->begin;
 }
 
 /* ---- the client ---- */
@@ -68,10 +59,10 @@ static bool next_packet(void *context, uint32_t node, uint32_t port, net_ticks f
 {
     struct run *r = context;
     struct source *s = &r->source[node];
-    bool was_before = s->birth < measure_end(r);
+    uint64_t last = s->birth;
     (void)port;
     s->birth += 1 + net_gap_draw(&r->gap[s->gap], &s->rng);
-    if (was_before && s->birth >= measure_end(r)) r->sources_before--;
+    if (s->birth >= r->end && last < r->end) r->sources_before--;
     *packet = make_packet(r, node);
     *ready = s->birth * r->cycle > free ? s->birth * r->cycle : free;
     return true;
@@ -125,7 +116,7 @@ static void start_sources(struct run *r, const topo *t)
         sim_rng_init(&s->rng, r->traffic->seed, c);
         s->gap = gap_of(r, share);
         s->birth = net_gap_draw(&r->gap[s->gap], &s->rng);
-        r->sources_before += s->birth < measure_end(r);
+        r->sources_before += s->birth < r->end;
         struct net_packet packet = make_packet(r, c);
         net_packet_offer(r->engine, c, 0, &packet, s->birth * r->cycle);
     }
@@ -196,15 +187,15 @@ static void note_latencies(const struct run *r, struct net_traffic_result *out)
 static void run_phases(struct run *r, const topo *t, struct net_traffic_result *out)
 {
     enum { LOOKS = 100 }; /* during the drain */
-    net_packet_run(r->engine, measure_begin(r) * r->cycle);
+    net_packet_run(r->engine, r->begin * r->cycle);
     net_ticks *before = busy_of_links(r, t);
-    net_packet_run(r->engine, measure_end(r) * r->cycle);
+    net_packet_run(r->engine, r->end * r->cycle);
     add_ranks(r, (int64_t *)&r->accepted, 1);
     note_ports(r, t, before, out);
     note_loads(r, t, out);
     sim_free(before);
     for (uint64_t i = 1; i <= LOOKS && !out->is_saturated && !is_drained(r); i++) {
-        uint64_t cycle = measure_end(r) + i * (r->traffic->drain / LOOKS + 1);
+        uint64_t cycle = r->end + i * (r->traffic->drain / LOOKS + 1);
         net_packet_run(r->engine, cycle * r->cycle);
     }
     if (!is_drained(r)) out->is_saturated = true;
@@ -219,7 +210,10 @@ static void run_phases(struct run *r, const topo *t, struct net_traffic_result *
 enum sim_status net_traffic_run(const topo *t, const struct net_traffic *traffic,
                                 struct sim_error *err, struct net_traffic_result *out)
 {
-    struct run r = {.traffic = traffic, .chips = topo_chips(t)};
+    struct run r = {.traffic = traffic,
+                    .chips = topo_chips(t),
+                    .begin = traffic->warmup,
+                    .end = traffic->warmup + traffic->measure};
     struct net_router router = *traffic->router;
     struct net_packet_client client = {&r, never, next_packet, take_packet, NULL};
     assert(traffic->load > 0 && traffic->load <= 1);
