@@ -161,7 +161,7 @@ struct view {
     uint32_t *tail;       /* [outputs x vcs] slot where the next packet goes */
     head *injection;      /* [ports] */
     uint8_t *axis;        /* [inputs] along which it comes; AXIS_NONE: a port, or no torus */
-    uint8_t *last_vc;     /* [inputs] granted last, for round robin */
+    uint8_t *last_vc;     /* [outputs x links in] granted last, for round robin */
     /* early binding only */
     uint16_t *owner;         /* [outputs x vcs] queue, or NONE16 */
     uint16_t *grant_pointer; /* [outputs x vcs] */
@@ -199,8 +199,9 @@ static inline size_t net_packet_layout(const net_packet_engine *e, char *block,
     v->tail = (uint32_t *)(void *)(block + at);
     at += align8(channels * sizeof(uint32_t));
     v->axis = (uint8_t *)(block + at);
-    v->last_vc = v->axis + n->rings / e->vcs + n->ports;
-    at += align8(2 * (size_t)(n->rings / e->vcs + n->ports));
+    at += align8((size_t)(n->rings / e->vcs + n->ports));
+    v->last_vc = (uint8_t *)(block + at);
+    at += align8((size_t)n->outputs * (n->rings / e->vcs));
     v->owner = v->grant_pointer = NULL;
     v->accept_pointer = NULL;
     v->available = v->alloc = v->fresh = NULL;

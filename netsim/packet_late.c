@@ -97,25 +97,27 @@ ALWAYS_INLINE uint32_t pick_channel(const struct visit *w, uint32_t o, uint32_t 
     return out->vc;
 }
 
-/* The next input after the last one's, and of its channels the next after its last. */
+/* The next input after the last one's, and of its channels the next after its last here: at each
+ * output its own, since in a round outputs go in any order. */
 ALWAYS_INLINE uint32_t pick_by_input(const struct visit *w, uint32_t o)
 {
     const uint64_t *candidates = w->v.candidates + (size_t)o * w->words;
     uint32_t vcs = w->e->vcs, rings = w->v.node->rings, last = w->v.output[o].last;
+    uint8_t *last_vc = w->v.last_vc + (size_t)o * (rings / vcs);
     if (w->words == 1 && (candidates[0] & (candidates[0] - 1)) == 0) { /* mostly */
         uint32_t only = (uint32_t)__builtin_ctzll(candidates[0]), in = w->v.queue[only].input;
-        w->v.last_vc[in] = (uint8_t)(only - in * vcs);
+        if (only < rings) last_vc[in] = (uint8_t)(only - in * vcs);
         return only;
     }
     if (last < rings) last = (w->v.queue[last].input + 1u) * vcs - 1;
     uint32_t q = next_round(candidates, w->words, last);
     if (q >= rings || vcs == 1) return q;
-    uint32_t input = w->v.queue[q].input, vc = w->v.last_vc[input];
+    uint32_t input = w->v.queue[q].input, vc = last_vc[input];
     do {
         vc = vc + 1 == vcs ? 0 : vc + 1;
         q = input * vcs + vc;
     } while ((candidates[q / 64] >> q % 64 & 1) == 0);
-    w->v.last_vc[input] = (uint8_t)vc;
+    last_vc[input] = (uint8_t)vc;
     return q;
 }
 

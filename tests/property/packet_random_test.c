@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/rng.h"
-#include "collectives/choice.h"
 #include "collectives/cost.h"
 #include "netsim/run.h"
+#include "tests/property/at_once.h"
 #include "tests/support.h"
 
-#define CASES 240
+#define CASES         240
+#define AT_ONCE_CASES 100
 
 static const char *const specs[] = {
     "torus:4x4", "torus:6",   "torus:3x5",     "torus:4x4x2",           "torus:2x3x4",
@@ -23,11 +23,6 @@ static const char *const specs[] = {
 static const char *const faults[] = {
     "links=1,seed=3", "chips=1,seed=5", "links=2,seed=9", NULL, NULL, NULL};
 static const struct net_options flows = {0};
-
-static uint32_t pick(struct sim_rng *rng, uint32_t count)
-{
-    return (uint32_t)sim_rng_below(rng, count);
-}
 
 static topo *random_topology(struct sim_rng *rng)
 {
@@ -136,12 +131,36 @@ START_TEST(windows_do_not_matter_and_nothing_is_lost)
 }
 END_TEST
 
+/* Queues of one input that are wanted at several outputs, and outputs wanted by several queues. */
+START_TEST(windows_do_not_matter_to_several_at_once)
+{
+    struct sim_rng rng;
+    sim_rng_init(&rng, (uint64_t)_i, 78);
+    topo *t = random_topology(&rng);
+    const struct net_router router = random_router(&rng);
+    struct net_options options = {.router = &router};
+    struct at_once at_once;
+    struct outcome whole, part;
+    at_once_init(&at_once, &rng, t, 3, router.is_in_cycles ? 100000 : 2000000);
+    if (run(at_once.root, &options, &whole)) {
+        options.window_ps = 1 + pick(&rng, 400000);
+        ck_assert(run(at_once.root, &options, &part));
+        compare(t, &whole, &part);
+        net_link_stats_release(&whole.links);
+        net_link_stats_release(&part.links);
+    }
+    at_once_release(&at_once);
+    topo_destroy(t);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("packet_random");
     TCase *cases = tcase_create("cases");
     tcase_set_timeout(cases, 120);
     tcase_add_loop_test(cases, windows_do_not_matter_and_nothing_is_lost, 0, CASES);
+    tcase_add_loop_test(cases, windows_do_not_matter_to_several_at_once, 0, AT_ONCE_CASES);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }
