@@ -107,6 +107,8 @@ void cli_stats_write(const struct net_run_stats *stats, double wall_s, double cp
                   {"messages", stats->messages},
                   {"packet_hops", stats->packet_hops},
                   {"windows", stats->windows},
+                  {"trains", stats->trains},
+                  {"cuts", stats->cuts},
                   {"flows", stats->flows},
                   {"solves", stats->solves},
                   {"levels", stats->levels},

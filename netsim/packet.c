@@ -190,7 +190,10 @@ static struct node node_of(const net_packet_engine *e, const struct degrees *d, 
 {
     bool is_chip = id < topo_chips(e->topology), is_buffered = e->router.is_injection_buffered;
     uint32_t links = topo_has_ports(e->topology) ? topo_ports(e->topology) : d->out[id];
-    struct node n = {.due = NET_TICKS_NEVER, .ejection = NONE16, .injection = NONE16};
+    struct node n = {.due = NET_TICKS_NEVER,
+                     .train_end = NET_TICKS_NEVER,
+                     .ejection = NONE16,
+                     .injection = NONE16};
     n.rings = (uint16_t)((d->in[id] + (is_chip && is_buffered)) * e->vcs);
     n.ports = (uint16_t)(!is_chip ? 0 : e->router.is_one_port ? 1 : links);
     n.queues = (uint16_t)(n.rings + n.ports);
@@ -370,6 +373,8 @@ enum sim_status net_packet_create(const topo *t, const struct net_router *router
     e->client = *client;
     e->is_early = router->binding == NET_VC_EARLY;
     e->is_packed = can_pack(t);
+    e->can_train = !e->is_early && !router->is_one_port && !router->is_injection_buffered;
+    e->are_trains = e->can_train;
     choose_times(e);
     enum sim_status status = check_latencies(e, err);
     if (status == SIM_OK) status = choose_channels(e, err);
@@ -416,6 +421,11 @@ void net_packet_destroy(net_packet_engine *e)
 void net_packet_set_window(net_packet_engine *e, net_ticks ticks)
 {
     e->window = ticks > 0 && ticks < e->lookahead ? ticks : e->lookahead;
+}
+
+void net_packet_set_trains(net_packet_engine *e, bool are_trains)
+{
+    e->are_trains = are_trains && e->can_train;
 }
 
 net_ticks net_packet_window(const net_packet_engine *e)
@@ -549,7 +559,8 @@ ALWAYS_INLINE void prefetch_ahead(const net_packet_engine *e, uint32_t node, net
 bool net_packet_run(net_packet_engine *e, net_ticks until)
 {
     for (net_ticks next; (next = next_wake(e)) < until;) {
-        net_ticks end = (next / e->window + 1) * e->window;
+        e->begin = next / e->window * e->window;
+        net_ticks end = e->begin + e->window;
         if (end > until) end = until;
         e->counts.windows++;
         e->now = end;
@@ -562,6 +573,7 @@ bool net_packet_run(net_packet_engine *e, net_ticks until)
                 net_packet_visit_late(e, i, end);
         }
     }
+    net_packet_trains_settle(e, until);
     return next_wake(e) != NET_TICKS_NEVER;
 }
 

@@ -80,8 +80,18 @@ struct output {
     bool is_blocked;  /* `nx` does not know of a credit still to come */
 };
 
+/* Packets of an injection head that leave one after the other, and of which nothing is written
+ * down before somebody has to know; see packet_train.c. */
+struct train {
+    net_ticks start; /* the first packet's grant */
+    net_ticks each;  /* between two */
+    uint64_t more;   /* packets after the first; 0: there is no train */
+    net_ticks retry; /* none starts before */
+};
+
 struct node {
     net_ticks due;              /* of the client */
+    net_ticks train_end;        /* the first last packet's grant of its trains; NEVER: no trains */
     uint32_t first_ring;        /* of queue 0; later queues' follow */
     uint16_t queues, rings;     /* queues [rings, queues) are injection heads */
     uint16_t links;             /* outputs [0, links) */
@@ -112,14 +122,15 @@ struct net_packet_engine {
     const topo *topology;
     struct net_router router;
     struct net_packet_client client;
-    net_ticks ticks_per_ps, cycle, lookahead, window, now;
+    net_ticks ticks_per_ps, cycle, lookahead, window;
+    net_ticks begin, now;  /* of the window that runs: its start, its end */
     net_ticks round;       /* no grant of a packet now in the network takes less than this */
     uint32_t nodes, words; /* words: of 64 queues in a mask */
     uint32_t vcs, depth, bubble, slack; /* depth: slots of a ring; slack: flits of a buffer that
                                            make no whole packet */
     uint32_t stride, shift;             /* of rings in `slot`: a power of two */
     net_ticks ejection;
-    bool is_early, is_packed;
+    bool is_early, is_packed, can_train, are_trains;
     uint32_t classes;
     struct class_range range[NET_ROUTER_VCS_MAX + 1]; /* [classes], then any */
 
@@ -146,6 +157,7 @@ struct net_packet_engine {
     uint32_t steps, step_capacity;
 
     struct net_packet_counts counts;
+    uint32_t trains; /* that run */
 };
 
 /* ---- parts of a node's block ---- */
@@ -160,6 +172,7 @@ struct view {
     uint64_t *dirty;      /* [words] outputs whose nx is to be found anew */
     uint32_t *tail;       /* [outputs x vcs] slot where the next packet goes */
     head *injection;      /* [ports] */
+    struct train *train;  /* [ports]; NULL: no trains here */
     uint8_t *axis;        /* [inputs] along which it comes; AXIS_NONE: a port, or no torus */
     uint8_t *last_vc;     /* [outputs x links in] granted last, for round robin */
     /* early binding only */
@@ -196,6 +209,8 @@ static inline size_t net_packet_layout(const net_packet_engine *e, char *block,
     at += n->queues * sizeof(struct queue);
     v->injection = (head *)(void *)(block + at);
     at += n->ports * sizeof(head);
+    v->train = e->can_train ? (struct train *)(void *)(block + at) : NULL;
+    at += e->can_train ? n->ports * sizeof(struct train) : 0;
     v->tail = (uint32_t *)(void *)(block + at);
     at += align8(channels * sizeof(uint32_t));
     v->axis = (uint8_t *)(block + at);
@@ -239,6 +254,17 @@ bool net_packet_closes_axis(const topo *t, topo_node_id from, uint32_t port);
 /* One node for one window: everything it does before `end`. */
 void net_packet_visit_late(net_packet_engine *e, uint32_t node, net_ticks end);
 void net_packet_visit_early(net_packet_engine *e, uint32_t node, net_ticks end);
+
+/* Fewer packets behind a head are not worth a train. */
+#define TRAIN_LEAST 6
+/* The head of an injection port, and what follows it, becomes a train if it can. */
+void net_packet_train_start(net_packet_engine *e, uint32_t node, uint32_t port, uint64_t more);
+/* The trains that end first are at their end: the last packet of each waits to leave. */
+void net_packet_train_finish(net_packet_engine *e, uint32_t node);
+/* Somebody else wants the output: if a train uses it, it is a train no more. */
+void net_packet_train_yield(net_packet_engine *e, uint32_t node, uint32_t output);
+/* All trains are what they are packet by packet when all before `now` has happened. */
+void net_packet_trains_settle(net_packet_engine *e, net_ticks now);
 
 /* What a packet of this tag takes on a link of the rate. */
 static inline struct span net_packet_span(const net_packet_engine *e, uint32_t tag, uint32_t rate)

@@ -125,11 +125,28 @@ static bool take_turn(struct packet_run *r, struct port *p, struct net_packet *p
     if (p->current == NET_NONE) return false;
     struct stream *s = &r->stream[p->current];
     p->first = s->next;
-    uint32_t size = s->larger_left > 0 ? s->larger_size : s->size;
-    s->larger_left -= s->larger_left > 0;
-    s->packets_left--;
-    *packet = (struct net_packet){s->route, s->activity, size, s->packets_left == 0};
+    bool is_larger = s->larger_left > 0, is_last = --s->packets_left == 0;
+    s->larger_left -= is_larger;
+    *packet = (struct net_packet){.route = s->route,
+                                  .message = s->activity,
+                                  .size = is_larger ? s->larger_size : s->size,
+                                  .is_last = is_last};
+    if (p->first == NET_NONE && !is_last)
+        packet->more = is_larger ? s->larger_left : s->packets_left - 1;
     return true;
+}
+
+/* Packets that nobody asked for one by one. */
+static void packets_passed(void *context, uint32_t chip, uint32_t port, uint64_t packets,
+                           net_ticks when)
+{
+    struct packet_run *r = context;
+    struct stream *s = &r->stream[r->port[r->port_begin[chip] + port].current];
+    struct message *m = &r->message[s->activity];
+    s->packets_left -= packets;
+    s->larger_left -= s->larger_left > 0 ? packets : 0;
+    if (!r->is_ordered) m->packets_left -= packets;
+    if (when > m->arrive) m->arrive = when;
 }
 
 /* The last byte of a message's last stream leaves at `sent`. */
@@ -199,7 +216,9 @@ static void start_stream(struct packet_run *r, uint32_t activity, uint32_t path,
     r->message[activity].packets_left += s.packets_left;
     push_last(r, p, stream_create(r, s));
     struct net_packet packet;
-    if (p->current == NET_NONE && take_turn(r, p, &packet))
+    if (p->current != NET_NONE)
+        net_packet_interrupt(r->engine, chip, port, r->now);
+    else if (take_turn(r, p, &packet))
         net_packet_offer(r->engine, chip, port, &packet, r->now);
 }
 
@@ -321,12 +340,13 @@ static enum sim_status run_to_end(struct packet_run *r, const net_schedule *root
                                   struct sim_error *err)
 {
     net_executor *x = &r->x;
-    const struct net_packet_client client = {r, step, next_packet, take_packet};
+    const struct net_packet_client client = {r, step, next_packet, take_packet, packets_passed};
     SIM_TRY(net_packet_create(x->topology, x->options.router, &client, err, &r->engine));
     r->ticks_per_ps = net_packet_ticks_per_ps(r->engine);
     r->is_ordered = net_packet_is_ordered(r->engine);
     if (x->options.window_ps > 0)
         net_packet_set_window(r->engine, (net_ticks)x->options.window_ps * r->ticks_per_ps);
+    net_packet_set_trains(r->engine, !x->options.is_one_by_one);
     r->agenda = net_agenda_create(topo_chips(x->topology), compare_frames, x);
     create_ports(r);
     net_executor_start(x, root);
@@ -360,6 +380,8 @@ static void collect_stats(const struct packet_run *r, struct net_run_stats *out)
                                   .messages = r->x.messages,
                                   .packet_hops = counts.hops,
                                   .windows = counts.windows,
+                                  .trains = counts.trains,
+                                  .cuts = counts.cuts,
                                   .classes = r->x.symmetry.chips};
 }
 
