@@ -46,7 +46,12 @@ static const struct cli_option options[] = {
      "flow (max-min fair fluids), packet (virtual cut-through\nrouters) or bound (default: flow)"},
     {"symmetry", "on|off",
      "run one chip for all that do the same; the result is the\nsame to the bit (default: on)"},
+    {"trains", "on|off",
+     "packets of a message that meet nobody move as one event;\nthe result is the same to the bit "
+     "(default: on)"},
     {"launch-overhead", "TIME", "fixed cost of starting (default: the chip's)"},
+    {"start-spread", "TIME",
+     "each chip starts at a random time up to this, the same in\nevery run (default: 0)"},
     {"send-overhead", "TIME", "before each message's first byte (default: 0)"},
     {"pairs", "FILE",
      "permute: a message a line, \"src dst bytes\"; bytes and\nalgbw are then those of all "
@@ -82,7 +87,9 @@ enum {
     OPT_CHUNKS,
     OPT_ENGINE,
     OPT_SYMMETRY,
+    OPT_TRAINS,
     OPT_LAUNCH,
+    OPT_SPREAD,
     OPT_SEND,
     OPT_PAIRS,
     OPT_MATRIX,
@@ -114,11 +121,12 @@ struct request {
     struct collective_question question;
     int op;       /* -1: not given */
     int symmetry; /* 0: on, 1: off */
+    int trains;   /* as symmetry; -1: not given */
     enum cli_format format;
     struct topo_options topology;
     struct cli_router router;
     sim_ps launch_overhead_ps; /* -1: the chip's */
-    sim_ps send_overhead_ps;
+    sim_ps start_spread_ps, send_overhead_ps;
     uint64_t *bytes;
     uint32_t bytes_count;
 };
@@ -183,7 +191,6 @@ static enum sim_status take_question(struct request *request, int option, const 
 static enum sim_status take(void *request, int option, const char *value, struct sim_error *err)
 {
     struct request *q = request;
-    static const char *const on_off[] = {"on", "off", NULL};
     switch (option) {
     case CLI_OPERAND:
         return sim_error_set(err, SIM_EUSAGE, "unexpected argument \"%s\"", value);
@@ -210,10 +217,15 @@ static enum sim_status take(void *request, int option, const char *value, struct
     case OPT_ENGINE:
         return parse_engine(value, q, err);
     case OPT_SYMMETRY:
-        return cli_choice("--symmetry", value, on_off, err, &q->symmetry);
+        return cli_choice("--symmetry", value, cli_on_off, err, &q->symmetry);
+    case OPT_TRAINS:
+        return cli_choice("--trains", value, cli_on_off, err, &q->trains);
     case OPT_LAUNCH:
         return cli_option_error("launch-overhead",
                                 sim_time_parse(value, err, &q->launch_overhead_ps), err);
+    case OPT_SPREAD:
+        return cli_option_error("start-spread", sim_time_parse(value, err, &q->start_spread_ps),
+                                err);
     case OPT_SEND:
         return cli_option_error("send-overhead", sim_time_parse(value, err, &q->send_overhead_ps),
                                 err);
@@ -319,6 +331,10 @@ static enum sim_status check_request(const struct request *q, struct sim_error *
         return sim_error_set(err, SIM_EUSAGE,
                              "the router's options go with --engine packet, found --engine %s",
                              collective_engine_names[q->question.engine]);
+    if (q->trains >= 0 && q->question.engine != COLLECTIVE_PACKET)
+        return sim_error_set(err, SIM_EUSAGE,
+                             "--trains goes with --engine packet, found --engine %s",
+                             collective_engine_names[q->question.engine]);
     if (q->question.coalesce > 0 && q->question.engine == COLLECTIVE_PACKET)
         return sim_error_set(err, SIM_EUSAGE,
                              "--coalesce is about flows; leave out --engine packet");
@@ -405,7 +421,9 @@ static enum sim_status make_net_options(const struct request *q, const topo *t,
 {
     *out = (struct net_options){.send_overhead_ps = q->send_overhead_ps,
                                 .entry_overhead_ps = launch_overhead_ps(q, t),
+                                .entry_spread_ps = q->start_spread_ps,
                                 .is_unreduced = q->symmetry == 1,
+                                .is_one_by_one = q->trains == 1,
                                 .coalesce = q->question.coalesce};
     if (q->question.engine != COLLECTIVE_PACKET) return SIM_OK;
     out->is_partitioned = true;
@@ -493,6 +511,8 @@ static void add_meta(cli_report *report, const struct request *q, const topo *t,
     cli_meta_text(report, "link", sim_rate_format(topo_default_link_rate(t), text));
     cli_meta_text(report, "latency", sim_time_format(topo_default_latency_ps(t), text));
     cli_meta_text(report, "launch_overhead", sim_time_format(launch, text));
+    if (q->start_spread_ps > 0)
+        cli_meta_text(report, "start_spread", sim_time_format(q->start_spread_ps, text));
     if (q->send_overhead_ps > 0)
         cli_meta_text(report, "send_overhead", sim_time_format(q->send_overhead_ps, text));
     cli_meta_text(report, "routing", cli_routing_text(&q->topology, t));
@@ -621,7 +641,8 @@ static enum sim_status run_together(const struct request *q, struct sim_error *e
 
 enum sim_status cmd_collective(int argc, char **argv, struct sim_error *err)
 {
-    struct request q = {.op = -1, .launch_overhead_ps = -1, .topology = TOPO_OPTIONS_DEFAULT};
+    struct request q = {
+        .op = -1, .trains = -1, .launch_overhead_ps = -1, .topology = TOPO_OPTIONS_DEFAULT};
     bool is_help;
     enum sim_status status = cli_args_read(&command, argc, argv, take, &q, &is_help, err);
     if (status == SIM_OK && !is_help) status = check_request(&q, err);

@@ -15,7 +15,15 @@
 #include "cli/step_trace.h"
 #include "netsim/mpi.h"
 
-enum step_option { STEP_FORMAT, STEP_SET, STEP_ENGINE, STEP_TRACE, STEP_LINK_STATS, STEP_STATS };
+enum step_option {
+    STEP_FORMAT,
+    STEP_SET,
+    STEP_ENGINE,
+    STEP_TRAINS,
+    STEP_TRACE,
+    STEP_LINK_STATS,
+    STEP_STATS
+};
 
 static const struct cli_option step_options[] = {
     [STEP_FORMAT] = {"format", "text|csv|json", "how to print the result; default text"},
@@ -23,6 +31,9 @@ static const struct cli_option step_options[] = {
                   "replace a value of the study, e.g. training.batch=64; may be\nrepeated"},
     [STEP_ENGINE] = {"engine", "NAME",
                      "flow (default) or packet: simulate; bound: only what nothing\ncan beat"},
+    [STEP_TRAINS] = {"trains", "on|off",
+                     "packets of a message that meet nobody move as one event;\nthe result is the "
+                     "same to the bit (default: the study's, on)"},
     [STEP_TRACE] = {"trace", "FILE",
                     "write the step of chip 0 as a Chrome trace (ui.perfetto.dev)"},
     [STEP_LINK_STATS] = {"link-stats", "FILE",
@@ -50,7 +61,7 @@ static void (*const formats[])(FILE *, const struct wl_study *, const struct wl_
 struct options {
     const char *study, *trace, *link_stats, *stats;
     enum cli_format format;
-    int engine; /* -1: the study's */
+    int engine, trains; /* -1: the study's; trains: 0 on, 1 off */
     const char **set;
     size_t set_count, set_capacity;
 };
@@ -72,6 +83,8 @@ static enum sim_status take(void *request, int option, const char *value, struct
         return SIM_OK;
     case STEP_ENGINE:
         return cli_choice("--engine", value, wl_engine_names, err, &o->engine);
+    case STEP_TRAINS:
+        return cli_choice("--trains", value, cli_on_off, err, &o->trains);
     case STEP_TRACE:
         o->trace = value;
         return SIM_OK;
@@ -166,6 +179,14 @@ static enum sim_status simulate(const struct options *o, const struct wl_study *
     return status;
 }
 
+static enum sim_status check_engine(const struct options *o, const struct wl_study *study,
+                                    struct sim_error *err)
+{
+    if (o->trains < 0 || study->engine == WL_PACKET) return SIM_OK;
+    return sim_error_set(err, SIM_EUSAGE, "--trains goes with --engine packet, found --engine %s",
+                         wl_engine_names[study->engine]);
+}
+
 static enum sim_status run(const struct options *o, struct sim_error *err)
 {
     struct wl_study study;
@@ -178,8 +199,10 @@ static enum sim_status run(const struct options *o, struct sim_error *err)
     SIM_TRY(
         net_mpi_agree(wl_study_load(o->study, o->set, (uint32_t)o->set_count, err, &study), err));
     if (o->engine >= 0) study.engine = (enum wl_engine)o->engine;
+    if (o->trains >= 0) study.is_one_by_one = o->trains == 1;
     bool is_mine = net_mpi_rank() == 0 || is_shared(&study);
-    enum sim_status status = check_files(o, &study, err);
+    enum sim_status status = check_engine(o, &study, err);
+    if (status == SIM_OK) status = check_files(o, &study, err);
     if (status == SIM_OK) status = open_files(o, err, &files);
     status = net_mpi_agree(status, err);
     if (status == SIM_OK && is_mine) status = simulate(o, &study, &files, err);
@@ -192,7 +215,7 @@ static enum sim_status run(const struct options *o, struct sim_error *err)
 
 enum sim_status cmd_step(int argc, char **argv, struct sim_error *err)
 {
-    struct options o = {.engine = -1};
+    struct options o = {.engine = -1, .trains = -1};
     bool is_help;
     enum sim_status status = cli_args_read(&step_command, argc, argv, take, &o, &is_help, err);
     if (status == SIM_OK && !is_help && o.study == NULL)

@@ -80,7 +80,6 @@ struct request {
     int limit;         /* 0: on, 1: off */
     enum cli_format format;
 };
-static const char *const on_off[] = {"on", "off", NULL};
 
 /* ---- arguments ---- */
 
@@ -115,7 +114,7 @@ static enum sim_status take(void *request, int option, const char *value, struct
         return take_count(options[option].name, value, option == OPT_MEASURE, CYCLES_MAX,
                           &q->phase[option - OPT_WARMUP], err);
     case OPT_LIMIT:
-        return cli_choice("--limit", value, on_off, err, &q->limit);
+        return cli_choice("--limit", value, cli_on_off, err, &q->limit);
     case OPT_PAST:
         return take_count("past", value, 0, UINT32_MAX, &q->past, err);
     case OPT_FORMAT:

@@ -139,6 +139,8 @@ static enum sim_status simulate(const topo *t, const struct net_options *options
         totals->parts_reused += stats.parts_reused;
         totals->packet_hops += stats.packet_hops;
         totals->windows += stats.windows;
+        totals->trains += stats.trains;
+        totals->cuts += stats.cuts;
     }
     net_link_stats_release(&links);
     sim_free(log.message);

@@ -181,6 +181,8 @@ static void write_stats(sim_json *json, const struct net_run_stats *stats, struc
                   {"messages", stats->messages},
                   {"packet_hops", stats->packet_hops},
                   {"windows", stats->windows},
+                  {"trains", stats->trains},
+                  {"cuts", stats->cuts},
                   {"flows", stats->flows},
                   {"solves", stats->solves},
                   {"levels", stats->levels},

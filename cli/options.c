@@ -112,6 +112,8 @@ enum sim_status cli_args_read(const struct cli_command *command, int argc, char 
     return SIM_OK;
 }
 
+const char *const cli_on_off[] = {"on", "off", NULL};
+
 enum sim_status cli_choice(const char *name, const char *value, const char *const *choices,
                            struct sim_error *err, int *out)
 {

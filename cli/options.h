@@ -44,6 +44,8 @@ SIM_MUST_CHECK enum sim_status cli_args_read(const struct cli_command *command, 
                                              char **argv, cli_take take, void *request,
                                              bool *is_help, struct sim_error *err);
 
+/** "on", "off". */
+extern const char *const cli_on_off[];
 /** `name` (an option or operand, for the message) must be one of NULL-terminated `choices`.
  * Errors: SIM_EUSAGE. */
 SIM_MUST_CHECK enum sim_status cli_choice(const char *name, const char *value,

@@ -16,6 +16,7 @@
 
 #include "base/arena.h"
 #include "base/quantity.h"
+#include "base/rng.h"
 #include "netsim/mpi.h"
 
 /* ---- frames ---- */
@@ -545,7 +546,8 @@ enum sim_status net_executor_init(net_executor *x, const net_schedule *root,
                                   struct sim_error *err)
 {
     *x = (net_executor){.topology = net_schedule_topo(root),
-                        .symmetry = net_symmetry_find(root, !options->is_unreduced),
+                        .symmetry = net_symmetry_find(root, !options->is_unreduced &&
+                                                                options->entry_spread_ps == 0),
                         .options = *options,
                         .frame_free = NET_NONE,
                         .activity_free = NET_NONE};
@@ -567,11 +569,22 @@ void net_executor_release(net_executor *x)
     net_symmetry_release(&x->symmetry);
 }
 
+/* The chip's own, whatever runs and in whichever engine. */
+static sim_ps spread_of(const net_executor *x, uint32_t chip)
+{
+    struct sim_rng rng;
+    if (x->options.entry_spread_ps == 0) return 0;
+    sim_rng_init(&rng, 0, chip);
+    return (sim_ps)sim_rng_below(&rng, (uint64_t)x->options.entry_spread_ps + 1);
+}
+
 void net_executor_start(net_executor *x, const net_schedule *root)
 {
     uint32_t frame = frame_create(x, root, NET_NONE, NET_NONE);
     for (uint32_t i = 0; i < x->chips; i++) {
-        enter_after(x, frame, chip_at(x, i), x->options.entry_overhead_ps, (struct net_chain){0});
+        uint32_t c = chip_at(x, i);
+        enter_after(x, frame, c, x->options.entry_overhead_ps + spread_of(x, c),
+                    (struct net_chain){0});
         net_executor_run_ready(x);
     }
 }

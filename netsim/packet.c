@@ -178,6 +178,8 @@ static struct kind kind_of(const net_packet_engine *e, const struct node *n)
     struct kind k = {.rings = n->rings, .ports = n->ports, .outputs = n->outputs};
     uint32_t words = e->words, outputs = n->outputs, queues = n->queues, early = e->is_early;
     uint32_t channels = outputs * e->vcs, inputs = n->rings / e->vcs + n->ports;
+    uint32_t trains = e->can_train ? n->ports : 0;
+    k.inputs = (uint16_t)inputs;
     size_t at = sizeof(struct node);
 #define X(type, name, count)                                                                       \
     k.at.name = (uint32_t)at;                                                                      \
@@ -227,7 +229,10 @@ static struct node node_of(const net_packet_engine *e, const struct degrees *d, 
 {
     bool is_chip = id < topo_chips(e->topology), is_buffered = e->router.is_injection_buffered;
     uint32_t links = topo_has_ports(e->topology) ? topo_ports(e->topology) : d->out[id];
-    struct node n = {.due = NET_TICKS_NEVER, .ejection = NONE16, .injection = NONE16};
+    struct node n = {.due = NET_TICKS_NEVER,
+                     .train_end = NET_TICKS_NEVER,
+                     .ejection = NONE16,
+                     .injection = NONE16};
     n.rings = (uint16_t)((d->in[id] + (is_chip && is_buffered)) * e->vcs);
     n.ports = (uint16_t)(!is_chip ? 0 : e->router.is_one_port ? 1 : links);
     n.queues = (uint16_t)(n.rings + n.ports);
@@ -492,6 +497,8 @@ static enum sim_status resolve(net_packet_engine *e, const topo *t, const struct
     e->is_packed = can_pack(t);
     e->route_end = e->is_packed ? UINT32_C(1) << (8 * topo_axes(t)) : 1;
     e->raises_at_once = router->class_rule == NET_CLASS_DATELINE;
+    e->can_train = !e->is_early && !router->is_one_port && !router->is_injection_buffered;
+    e->are_trains = e->can_train;
     choose_times(e);
     SIM_TRY(check_latencies(e, err));
     return choose_channels(e, err);
@@ -553,6 +560,11 @@ void net_packet_destroy(net_packet_engine *e)
 void net_packet_set_window(net_packet_engine *e, net_ticks ticks)
 {
     e->window = ticks > 0 && ticks < e->lookahead ? ticks : e->lookahead;
+}
+
+void net_packet_set_trains(net_packet_engine *e, bool are_trains)
+{
+    e->are_trains = are_trains && e->can_train;
 }
 
 net_ticks net_packet_window(const net_packet_engine *e)

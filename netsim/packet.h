@@ -32,6 +32,8 @@ struct net_packet {
     uint32_t message; /* the client's number, below NET_PACKET_MESSAGES; given back on delivery */
     uint32_t size;    /* net_packet_size() */
     bool is_last;     /* told on delivery */
+    uint64_t more;    /* packets just like it that follow, each as soon as the one before it has
+                         left, unless net_packet_interrupt() says otherwise; none is_last */
 };
 
 #define NET_PACKET_MESSAGES (UINT32_C(1) << 26)
@@ -50,6 +52,10 @@ struct net_packet_client {
     void (*deliver)(void *context, uint32_t node, uint32_t message, bool is_last, net_ticks when);
     /** From net_packet_mail() on another rank; `bytes` need not be aligned. */
     void (*mail)(void *context, const char *bytes, size_t count);
+    /** The packet at the head of an injection port and those after it, `packets` (at most its
+     * `more`) in all, have left and are delivered: the last one's last byte at `when`. The next one
+     * is at the head now. NULL where `more` is always 0. */
+    void (*passed)(void *context, uint32_t node, uint32_t port, uint64_t packets, net_ticks when);
 };
 
 /** How the engine itself did; of a pod that is cut, on this rank. */
@@ -57,6 +63,7 @@ struct net_packet_counts {
     uint64_t injected, delivered;
     uint64_t hops;            /* packets granted a link */
     uint64_t windows, visits; /* visits: of one node in one window */
+    uint64_t trains, cuts;    /* packets that moved as one event; those that others ended early */
 };
 
 /**
@@ -81,6 +88,9 @@ void net_packet_destroy(net_packet_engine *e);
 
 /** Shorter windows than one lookahead, for tests: results are the same. 0: one lookahead. */
 void net_packet_set_window(net_packet_engine *e, net_ticks ticks);
+/** Whether packets that meet nobody move as trains, one event for many: results are the same, only
+ * sooner. They do, by default; before the run. */
+void net_packet_set_trains(net_packet_engine *e, bool are_trains);
 net_ticks net_packet_window(const net_packet_engine *e);
 
 net_ticks net_packet_ticks_per_ps(const net_packet_engine *e);
@@ -119,6 +129,9 @@ uint32_t net_packet_port_of(const net_packet_engine *e, uint32_t node, uint32_t 
  * last one's last byte. From step(), or before the run. */
 void net_packet_offer(net_packet_engine *e, uint32_t node, uint32_t port,
                       const struct net_packet *packet, net_ticks ready);
+/** What was said to follow the packet at a port's head does not from `now` on: next() is asked
+ * after the first packet that leaves then. From step(). */
+void net_packet_interrupt(net_packet_engine *e, uint32_t node, uint32_t port, net_ticks now);
 /** When the node's step() is wanted next; NET_TICKS_NEVER: not. From step(), deliver() and next()
  * of that node, or before the run. */
 void net_packet_set_due(net_packet_engine *e, uint32_t node, net_ticks due);

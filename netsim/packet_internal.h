@@ -80,8 +80,18 @@ struct output {
     bool is_ejection; /* no rings behind it */
 };
 
+/* Packets of an injection head that leave one after the other, and of which nothing is written
+ * down before somebody has to know; see packet_train.c. */
+struct train {
+    net_ticks start; /* the first packet's grant */
+    net_ticks each;  /* between two */
+    uint64_t more;   /* packets after the first; 0: there is no train */
+    net_ticks retry; /* none starts before */
+};
+
 struct node {
     net_ticks due;              /* of the client */
+    net_ticks train_end;        /* the first last packet's grant of its trains; NEVER: no trains */
     uint32_t first_ring;        /* of queue 0; later queues' follow */
     uint32_t kind;              /* index */
     uint16_t queues, rings;     /* queues [rings, queues) are injection heads */
@@ -103,7 +113,9 @@ struct node {
  *     requests    [outputs x words] queues that want the output
  *     candidates  [outputs x words] those that can go at its nx
  *     tail        slot where the next packet goes; of an ejection one that is always free
- *     last_vc     of an input, granted last, for round robin
+ *     train       of an injection port
+ *     last_vc     [outputs x inputs] channel granted last, for round robin: at each output its own,
+ *                 since in a round outputs go in any order
  *
  * Early binding only: queue that owns a channel, or NONE16; when that is available again; no
  * allocation of an output before; round-robin pointers; scratch.
@@ -118,7 +130,8 @@ struct node {
     X(struct output, output, outputs)                                                              \
     X(struct queue, queue, queues)                                                                 \
     X(uint32_t, tail, channels)                                                                    \
-    X(uint8_t, last_vc, inputs)                                                                    \
+    X(struct train, train, trains)                                                                 \
+    X(uint8_t, last_vc, outputs *inputs)                                                           \
     X(net_ticks, available, early *channels)                                                       \
     X(net_ticks, alloc, early *outputs)                                                            \
     X(uint16_t, owner, early *channels)                                                            \
@@ -128,7 +141,7 @@ struct node {
 
 /* Nodes with as many rings, ports and outputs share one. */
 struct kind {
-    uint16_t rings, ports, outputs;
+    uint16_t rings, ports, outputs, inputs;
     struct {
 #define X(type, name, count) uint32_t name;
         NODE_PARTS(X)
@@ -167,7 +180,8 @@ struct net_packet_engine {
     const topo *topology;
     struct net_router router;
     struct net_packet_client client;
-    net_ticks ticks_per_ps, cycle, lookahead, window, now;
+    net_ticks ticks_per_ps, cycle, lookahead, window;
+    net_ticks begin, now;  /* of the window that runs: its start, its end */
     net_ticks round;       /* no grant of a packet now in the network takes less than this */
     uint32_t nodes, words; /* words: of 64 queues in a mask */
     uint32_t *own;         /* [owns] nodes that are here, those at the border first */
@@ -176,7 +190,7 @@ struct net_packet_engine {
                                            make no whole packet */
     uint32_t stride, shift;             /* of rings in `slot`: a power of two */
     net_ticks ejection;
-    bool is_early, is_packed;
+    bool is_early, is_packed, can_train, are_trains;
     uint32_t route_end;      /* of packed routes: a hop behind the last axis */
     uint32_t raises_at_once; /* 1: a packet is in the higher class on the closing link already */
     uint32_t classes;
@@ -220,6 +234,7 @@ struct net_packet_engine {
     bool wants_stop, is_stopped; /* here; on any rank, as agreed */
 
     struct net_packet_counts counts;
+    uint32_t trains; /* that run */
 };
 
 static inline struct node *net_packet_node(const net_packet_engine *e, uint32_t node)
@@ -253,6 +268,17 @@ void net_packet_audit(net_packet_engine *e);
 /* One node for one window: everything it does before `end`. */
 void net_packet_visit_late(net_packet_engine *e, uint32_t node, net_ticks end);
 void net_packet_visit_early(net_packet_engine *e, uint32_t node, net_ticks end);
+
+/* Fewer packets behind a head are not worth a train. */
+#define TRAIN_LEAST 6
+/* The head of an injection port, and what follows it, becomes a train if it can. */
+void net_packet_train_start(net_packet_engine *e, uint32_t node, uint32_t port, uint64_t more);
+/* The trains that end first are at their end: the last packet of each waits to leave. */
+void net_packet_train_finish(net_packet_engine *e, uint32_t node);
+/* Somebody else wants the output: if a train uses it, it is a train no more. */
+void net_packet_train_yield(net_packet_engine *e, uint32_t node, uint32_t output);
+/* All trains are what they are packet by packet when all before `now` has happened. */
+void net_packet_trains_settle(net_packet_engine *e, net_ticks now);
 
 /* What a packet of this tag takes on a link of the rate. */
 static inline struct span net_packet_span(const net_packet_engine *e, uint32_t tag, uint32_t rate)

@@ -89,25 +89,27 @@ ALWAYS_INLINE uint32_t pick_one_word(const struct visit *w, uint32_t o)
     uint64_t candidates = w->v.candidates[o];
     uint32_t q = first_after(candidates, k->after[w->v.output[o].last]);
     uint32_t first = (uint32_t)__builtin_ctzll(k->together[q]);
-    uint8_t *last = &w->v.last_vc[w->v.queue[q].input];
+    uint8_t *last = &w->v.last_vc[o * k->inputs + w->v.queue[q].input];
     q = first_after(candidates & k->together[q], ~UINT64_C(1) << (first + *last));
     *last = (uint8_t)(q - first);
     return q;
 }
 
+/* The same where a mask is several words. */
 ALWAYS_INLINE uint32_t pick_by_input(const struct visit *w, uint32_t o)
 {
     const uint64_t *candidates = w->v.candidates + (size_t)o * w->words;
     uint32_t vcs = w->e->vcs, rings = w->v.node->rings, last = w->v.output[o].last;
+    uint8_t *last_vc = w->v.last_vc + (size_t)o * w->kind->inputs;
     if (last < rings) last = (w->v.queue[last].input + 1u) * vcs - 1;
     uint32_t q = next_round(candidates, w->words, last);
     if (q >= rings || vcs == 1) return q;
-    uint32_t input = w->v.queue[q].input, vc = w->v.last_vc[input];
+    uint32_t input = w->v.queue[q].input, vc = last_vc[input];
     do {
         vc = vc + 1 == vcs ? 0 : vc + 1;
         q = input * vcs + vc;
     } while ((candidates[q / 64] >> q % 64 & 1) == 0);
-    w->v.last_vc[input] = (uint8_t)vc;
+    last_vc[input] = (uint8_t)vc;
     return q;
 }
 

@@ -188,11 +188,28 @@ static bool take_turn(struct packet_run *r, struct port *p, struct net_packet *p
     if (p->current == NET_NONE) return false;
     struct stream *s = &r->stream[p->current];
     p->first = s->next;
-    uint32_t size = s->larger_left > 0 ? s->larger_size : s->size;
-    s->larger_left -= s->larger_left > 0;
-    s->packets_left--;
-    *packet = (struct net_packet){s->route, s->number, size, s->packets_left == 0};
+    bool is_larger = s->larger_left > 0, is_last = --s->packets_left == 0;
+    s->larger_left -= is_larger;
+    *packet = (struct net_packet){.route = s->route,
+                                  .message = s->number,
+                                  .size = is_larger ? s->larger_size : s->size,
+                                  .is_last = is_last};
+    if (p->first == NET_NONE && !is_last)
+        packet->more = is_larger ? s->larger_left : s->packets_left - 1;
     return true;
+}
+
+/* Packets that nobody asked for one by one. */
+static void packets_passed(void *context, uint32_t chip, uint32_t port, uint64_t packets,
+                           net_ticks when)
+{
+    struct packet_run *r = context;
+    struct stream *s = &r->stream[r->port[r->port_begin[chip] + port].current];
+    struct message *m = &r->message[s->activity];
+    s->packets_left -= packets;
+    s->larger_left -= s->larger_left > 0 ? packets : 0;
+    if (!r->is_ordered) m->packets_left -= packets;
+    if (when > m->arrive) m->arrive = when;
 }
 
 /* The last byte of a message's last stream leaves at `sent`. */
@@ -263,7 +280,9 @@ static void start_stream(struct packet_run *r, uint32_t activity, uint32_t path,
     r->message[activity].packets_left += s.packets_left;
     push_last(r, p, stream_create(r, s));
     struct net_packet packet;
-    if (p->current == NET_NONE && take_turn(r, p, &packet))
+    if (p->current != NET_NONE)
+        net_packet_interrupt(r->engine, chip, port, r->now);
+    else if (take_turn(r, p, &packet))
         net_packet_offer(r->engine, chip, port, &packet, r->now);
 }
 
@@ -448,13 +467,19 @@ static enum sim_status run_to_end(struct packet_run *r, const net_schedule *root
                                   struct sim_error *err)
 {
     net_executor *x = &r->x;
-    const struct net_packet_client client = {r, step, next_packet, take_packet, read_letter};
+    const struct net_packet_client client = {.context = r,
+                                             .step = step,
+                                             .next = next_packet,
+                                             .deliver = take_packet,
+                                             .mail = read_letter,
+                                             .passed = packets_passed};
     SIM_TRY(net_packet_create(x->topology, x->options.router, &client, r->partition.part, err,
                               &r->engine));
     r->ticks_per_ps = net_packet_ticks_per_ps(r->engine);
     r->is_ordered = net_packet_is_ordered(r->engine);
     if (x->options.window_ps > 0)
         net_packet_set_window(r->engine, (net_ticks)x->options.window_ps * r->ticks_per_ps);
+    net_packet_set_trains(r->engine, !x->options.is_one_by_one);
     r->agenda = net_agenda_create(topo_chips(x->topology), compare_frames, x);
     create_ports(r);
     net_executor_start(x, root);
@@ -497,6 +522,8 @@ static void collect_stats(const struct packet_run *r, struct net_run_stats *out)
     *out = (struct net_run_stats){.events = r->x.events + counts.hops + counts.delivered,
                                   .messages = r->x.messages,
                                   .packet_hops = counts.hops,
+                                  .trains = counts.trains,
+                                  .cuts = counts.cuts,
                                   .classes = r->x.chips};
     if (r->far != NULL) net_mpi_sum((int64_t *)out, sizeof *out / sizeof(int64_t));
     out->windows = counts.windows; /* all ranks run the same */

@@ -142,6 +142,16 @@ ALWAYS_INLINE void deliver(struct visit *w, uint64_t packet, net_ticks when)
                       (route_of(packet) & ROUTE_LAST) != 0, when + e->ejection);
 }
 
+/* The head of queue q, which is there, leaves the network at `when`; its link's rate is `rate`. */
+ALWAYS_INLINE void eject(struct visit *w, uint32_t q, net_ticks when, uint32_t rate)
+{
+    uint64_t packet = w->e->slot[w->v.queue[q].head].packet;
+    struct span span = net_packet_span(w->e, tag_of(packet), rate);
+    leave_ring(w, q, when, span.room);
+    w->v.queue[q].ready = when + span.whole;
+    deliver(w, packet, when + span.whole);
+}
+
 /* Does the queue have a head in this window? Where every link ejects by itself, those that are
  * there go at once. */
 ALWAYS_INLINE bool look(struct visit *w, uint32_t q)
@@ -162,10 +172,7 @@ ALWAYS_INLINE bool look(struct visit *w, uint32_t q)
         uint32_t tag = tag_of(packet);
         struct step step = net_packet_step(e, v->node, route_of(packet));
         if (step.output == v->node->links && v->node->ejection == NONE16) {
-            struct span span = net_packet_span(e, tag, in);
-            leave_ring(w, q, ready, span.room);
-            queue->ready = ready + span.whole;
-            deliver(w, packet, ready + span.whole);
+            eject(w, q, ready, in);
             continue;
         }
         if (e->rates > 1) { /* must not run dry on a faster link */
@@ -188,8 +195,10 @@ ALWAYS_INLINE void refill(struct visit *w, uint32_t q)
     uint32_t port = q - w->v.node->rings;
     w->v.queue[q].head = 0;
     e->counts.injected++;
-    if (e->client.next(e->client.context, w->node, port, w->v.queue[q].ready, &packet, &ready))
-        put_head(e, &w->v, w->words, port, &packet, ready);
+    if (!e->client.next(e->client.context, w->node, port, w->v.queue[q].ready, &packet, &ready))
+        return;
+    put_head(e, &w->v, w->words, port, &packet, ready);
+    if (packet.more >= TRAIN_LEAST) net_packet_train_start(e, w->node, port, packet.more);
 }
 
 /* Queue q's head takes the output at its nx, through a channel behind it. Where nobody else wants
@@ -259,8 +268,13 @@ ALWAYS_INLINE void start_visit(struct visit *w)
 ALWAYS_INLINE net_ticks plan_dirty(struct visit *w, plan_fn plan)
 {
     uint32_t outputs = w->v.node->outputs, i;
+    bool has_trains = w->v.node->train_end != NET_TICKS_NEVER;
     for (uint32_t word = 0; word < w->words; word++) {
-        FOR_EACH_BIT(w->v.dirty[word], i) plan(w, 64 * word + i);
+        FOR_EACH_BIT(w->v.dirty[word], i)
+        {
+            if (has_trains) net_packet_train_yield(w->e, w->node, 64 * word + i);
+            plan(w, 64 * word + i);
+        }
         w->v.dirty[word] = 0;
     }
     net_ticks first = NET_TICKS_NEVER;
@@ -299,6 +313,10 @@ ALWAYS_INLINE void visit_node(net_packet_engine *e, uint32_t node, net_ticks end
     net_ticks first;
     for (;;) {
         first = plan_dirty(&w, plan);
+        if (n->train_end < end && n->train_end <= first && n->train_end <= n->due) {
+            net_packet_train_finish(e, node);
+            continue;
+        }
         if (n->due <= first) {
             net_ticks due = n->due;
             if (due >= end) break;
@@ -314,6 +332,7 @@ ALWAYS_INLINE void visit_node(net_packet_engine *e, uint32_t node, net_ticks end
     }
     if (w.later < first) first = w.later;
     if (n->due < first) first = n->due;
+    if (n->train_end < first) first = n->train_end;
     wake(e, node, first);
     e->counts.hops += w.hops;
 }

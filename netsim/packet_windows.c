@@ -64,6 +64,7 @@ static net_ticks window_end(const net_packet_engine *e, net_ticks time, net_tick
 static void start_window(net_packet_engine *e, net_ticks end)
 {
     e->counts.windows++;
+    e->begin = (end - 1) / e->window * e->window;
     e->now = end;
 }
 
@@ -131,7 +132,9 @@ static bool run_shared(net_packet_engine *e, net_ticks until)
 
 bool net_packet_run(net_packet_engine *e, net_ticks until)
 {
-    return e->border == NULL ? run_alone(e, until) : run_shared(e, until);
+    bool has_more = e->border == NULL ? run_alone(e, until) : run_shared(e, until);
+    net_packet_trains_settle(e, until);
+    return has_more;
 }
 
 void net_packet_stop(net_packet_engine *e)

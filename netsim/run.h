@@ -14,11 +14,13 @@
 /** Costs that are not the links'. All default to 0. */
 struct net_options {
     sim_ps entry_overhead_ps;  /* every chip enters the root schedule this late */
+    sim_ps entry_spread_ps;    /* and each by a random time up to this, its own, later still */
     sim_ps launch_overhead_ps; /* a chip enters a called schedule this much after it could */
     sim_ps send_overhead_ps;   /* between a send's start and its first byte */
     bool is_unreduced;         /* run every chip, though symmetry would give the same bits */
     double coalesce;           /* ends within this share of a flow's time go together; 0: exact */
     const struct net_router *router; /* packet by packet through these; NULL: flows */
+    bool is_one_by_one;              /* packets: none as trains, though the bits are the same */
     sim_ps window_ps;                /* packets: shorter windows than one lookahead, for tests */
     bool is_partitioned; /* packets: the pod is cut over all MPI ranks, which all call net_run() and
                             all get the whole result */
@@ -41,7 +43,7 @@ struct net_observer {
 /** How the simulator itself did; not part of the result. */
 struct net_run_stats {
     uint64_t events, messages, flows, solves, levels, instants;
-    uint64_t packet_hops, windows;
+    uint64_t packet_hops, windows, trains, cuts;  /* see packet.h */
     uint64_t cut_links, most_nodes, fewest_nodes; /* between ranks; of a rank; 0: one rank */
     uint64_t classes;             /* chips that were run for all others; see symmetry.h */
     uint64_t parts, parts_reused; /* see parts.h; of them those that another stood for */

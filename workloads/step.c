@@ -191,6 +191,7 @@ static enum sim_status simulate(const struct wl_graph *g, const struct wl_step_o
     bool is_packets = g->study->engine == WL_PACKET;
     const struct net_options options = {.launch_overhead_ps = g->study->launch_overhead_ps,
                                         .is_unreduced = g->study->is_unreduced,
+                                        .is_one_by_one = g->study->is_one_by_one,
                                         .router = is_packets ? &g->study->router : NULL,
                                         .is_partitioned = is_packets};
     /* one chip of a class is enough, the lowest, unless another is watched */

@@ -19,7 +19,7 @@ const char *const wl_optimizer_names[] = {"adamw", "sgd", NULL};
 const char *const wl_engine_names[] = {"flow", "packet", "bound", NULL};
 
 static const char *const tie_names[] = {"split", "positive", "negative", "simgrid", NULL};
-static const char *const symmetry_names[] = {"on", "off", NULL};
+static const char *const on_off[] = {"on", "off", NULL};
 static const char *const repair_names[] = {"none", "spare", NULL};
 static const char *const gradient_names[] = {"fp32", "bf16", NULL};
 static const char *const attention_names[] = {"causal", "full", NULL};
@@ -47,7 +47,7 @@ struct chip_fields {
 struct network_fields {
     double link;
     sim_ps hop_latency, launch_overhead;
-    int engine, tie, repair, symmetry;
+    int engine, tie, repair, symmetry, trains;
     const char *routing, *fail, *fail_random;
     struct router_fields {
         const char *preset, *packet, *flit, *vcs, *buffer, *hop_latency, *credit_latency,
@@ -129,7 +129,8 @@ static const struct sim_field network_table[] = {
     FIELD("fail", TEXT, network.fail),
     FIELD("fail_random", TEXT, network.fail_random),
     CHOICE("repair", network.repair, repair_names),
-    CHOICE("symmetry", network.symmetry, symmetry_names),
+    CHOICE("symmetry", network.symmetry, on_off),
+    CHOICE("trains", network.trains, on_off),
     {.key = NULL},
 };
 static const struct sim_field system_table[] = {
@@ -348,6 +349,7 @@ static enum sim_status read_system(const struct study_fields *f, const struct si
         f->network.launch_overhead >= 0 ? f->network.launch_overhead : chip->launch_overhead_ps;
     study->engine = (enum wl_engine)f->network.engine;
     study->is_unreduced = f->network.symmetry == 1;
+    study->is_one_by_one = f->network.trains == 1;
     return read_router(f, root, err, study);
 }
 

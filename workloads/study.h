@@ -58,7 +58,8 @@ struct wl_study {
     bool has_override;         /* some chip value is the study's, not the preset's */
     bool has_own_efficiencies; /* some efficiency is */
     sim_ps launch_overhead_ps;
-    bool is_unreduced; /* every chip is run, whatever symmetry allows */
+    bool is_unreduced;  /* every chip is run, whatever symmetry allows */
+    bool is_one_by_one; /* packets never move as trains */
     enum wl_engine engine;
     struct net_router router; /* of the packet engine */
     struct wl_model model;

@@ -7,6 +7,7 @@
 #include "base/rng.h"
 #include "collectives/choice.h"
 #include "netsim/router.h"
+#include "tests/property/at_once.h"
 #include "tests/support.h"
 
 static const char *const packet_case_specs[] = {
@@ -15,11 +16,6 @@ static const char *const packet_case_specs[] = {
     "ring:7",    "torus:5x5", "torus:2x2x2x3", "torus:3x3*2,dcn=3GB/s", SMALL_FABRICS};
 static const char *const packet_case_faults[] = {
     "links=1,seed=3", "chips=1,seed=5", "links=2,seed=9", NULL, NULL, NULL};
-
-static inline uint32_t pick(struct sim_rng *rng, uint32_t count)
-{
-    return (uint32_t)sim_rng_below(rng, count);
-}
 
 static inline topo *random_topology(struct sim_rng *rng)
 {

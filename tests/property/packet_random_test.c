@@ -10,9 +10,11 @@
 
 #include "collectives/cost.h"
 #include "netsim/run.h"
+#include "tests/property/at_once.h"
 #include "tests/property/packet_cases.h"
 
-#define CASES 240
+#define CASES         240
+#define AT_ONCE_CASES 100
 
 static const struct net_options flows = {0};
 
@@ -84,12 +86,36 @@ START_TEST(windows_do_not_matter_and_nothing_is_lost)
 }
 END_TEST
 
+/* Queues of one input that are wanted at several outputs, and outputs wanted by several queues. */
+START_TEST(windows_do_not_matter_to_several_at_once)
+{
+    struct sim_rng rng;
+    sim_rng_init(&rng, (uint64_t)_i, 78);
+    topo *t = random_topology(&rng);
+    const struct net_router router = random_router(&rng);
+    struct net_options options = {.router = &router};
+    struct at_once at_once;
+    struct outcome whole, part;
+    at_once_init(&at_once, &rng, t, 3, router.is_in_cycles ? 100000 : 2000000);
+    if (run(at_once.root, &options, &whole)) {
+        options.window_ps = 1 + pick(&rng, 400000);
+        ck_assert(run(at_once.root, &options, &part));
+        compare(t, &whole, &part);
+        net_link_stats_release(&whole.links);
+        net_link_stats_release(&part.links);
+    }
+    at_once_release(&at_once);
+    topo_destroy(t);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("packet_random");
     TCase *cases = tcase_create("cases");
     tcase_set_timeout(cases, 120);
     tcase_add_loop_test(cases, windows_do_not_matter_and_nothing_is_lost, 0, CASES);
+    tcase_add_loop_test(cases, windows_do_not_matter_to_several_at_once, 0, AT_ONCE_CASES);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }

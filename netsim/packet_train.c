@@ -1,0 +1,291 @@
+/*
+ * Trains: the packets of a one-hop message, when nobody else is there, as one event.
+ *
+ * A train is packets *not yet looked at*. Packets of one size wait at an injection head and go one
+ * hop, to a chip where every link ejects by itself. While nobody else wants their link, packet i
+ * leaves at start + i * each, arrives one hop later and is ejected at that moment; its slot is free
+ * again one credit latency later. So nothing of this is done before somebody has to know: at
+ * *settling*, at a time t, the packets before t are written down all at once, as they would stand
+ * one by one, and the next one is at the head again.
+ *
+ *     start                        t             start + more * each
+ *     |--0--|--1--|--2--| ... |--k-1--|--k--| ... |--more--|
+ *      left, arrived, ejected          goes on one by one
+ *
+ * The conditions for a start make the future certain but for one thing: who else wants the link.
+ *   - Nobody does. Somebody who comes along is seen in the window in which its head is ready, and
+ *     the train is settled at that window's start: all before it has happened, nothing after it has
+ *     been told anyone. The client tells of its own streams (net_packet_interrupt()).
+ *   - Every packet finds room in every channel it may take, so they take the channels in turn.
+ *   - The receiver ejects them as they arrive: nothing else is in those rings. Packets still on
+ *     their way to the same chip are ejected at the start, on the receiver's behalf and at their
+ *     own times, which nobody can change any more either.
+ *
+ * A train costs as much as two to four packets. Trains end before a message's last packet, which
+ * goes the ordinary way, and so do all that tell somebody something.
+ */
+#include "netsim/packet_visit.h"
+
+/* Where a train runs. */
+struct track {
+    struct view v, receiver;
+    struct output *out;
+    struct queue *queue;
+    struct train *train;
+    uint32_t node, port, q, output;
+    bool is_here;                /* the receiver: on this rank */
+    uint32_t first, count, next; /* channels it takes in turn, `next` first */
+    struct span span;
+};
+
+static struct track track_of(const net_packet_engine *e, uint32_t node, uint32_t port)
+{
+    struct track k = {.v = net_packet_view(e, node), .node = node, .port = port};
+    k.q = k.v.node->rings + port;
+    k.queue = &k.v.queue[k.q];
+    k.output = k.queue->channel / e->vcs;
+    k.out = &k.v.output[k.output];
+    k.train = &k.v.train[port];
+    k.span = net_packet_span(e, tag_of(k.queue->packet), k.out->rate);
+    k.is_here = k.out->node < e->nodes;
+    if (k.is_here) k.receiver = net_packet_view(e, k.out->node);
+    uint32_t after = k.out->vc + 1u;
+    k.first = k.queue->channel % e->vcs;
+    k.count = k.queue->channels;
+    k.next = after >= k.first && after < k.first + k.count ? after : k.first;
+    return k;
+}
+
+/* The i-th in turn. */
+static uint32_t channel_of(const struct track *k, uint64_t i)
+{
+    return k->first + (uint32_t)((k->next - k->first + i) % k->count);
+}
+
+static uint32_t *tail_at(const net_packet_engine *e, const struct track *k, uint32_t vc)
+{
+    return &k->v.tail[k->output * e->vcs + vc];
+}
+
+static uint32_t receiver_queue(const struct track *k, uint32_t vc)
+{
+    return k->out->ring + vc - k->receiver.node->first_ring;
+}
+
+/* From a packet's grant until its slot is free again. */
+static net_ticks slot_loop(const net_packet_engine *e, const struct track *k)
+{
+    net_ticks credit = e->ring_credit == NULL ? e->credit : e->ring_credit[k->out->ring + k->first];
+    return k->out->hop + k->span.room + credit;
+}
+
+/* ---- a start ---- */
+
+static bool is_alone(const net_packet_engine *e, const struct track *k)
+{
+    const uint64_t *requests = k->v.requests + (size_t)k->output * e->words;
+    for (uint32_t word = 0; word < e->words; word++) {
+        uint64_t own = word == k->q / 64 ? UINT64_C(1) << k->q % 64 : 0;
+        if ((requests[word] & ~own) != 0) return false;
+    }
+    return true;
+}
+
+/* By the receiver, at once. */
+static bool is_ejected(const net_packet_engine *e, const struct track *k, uint32_t route)
+{
+    const struct node *n = k->receiver.node;
+    return n->ejection == NONE16 && net_packet_step(e, n, route).output == n->links;
+}
+
+static bool is_one_hop(const net_packet_engine *e, const struct track *k)
+{
+    return k->is_here && is_ejected(e, k, route_of(k->queue->packet));
+}
+
+/* Is there room again for the packets that go round a ring once? */
+static bool is_deep_enough(const net_packet_engine *e, const struct track *k, uint32_t bubble)
+{
+    uint64_t round = (uint64_t)(e->depth - bubble) * k->count;
+    return round >= k->count && (round - (k->count - 1)) * k->span.whole >= slot_loop(e, k);
+}
+
+/* Eject what is on its way through the ring, as its reader will. False: something in it goes on. */
+static bool eject_ring(net_packet_engine *e, const struct track *k, uint32_t vc)
+{
+    struct visit reader = {.e = e, .v = k->receiver, .node = k->out->node, .words = e->words};
+    uint32_t q = receiver_queue(k, vc);
+    struct queue *queue = &k->receiver.queue[q];
+    for (const struct slot *s; (s = e->slot + queue->head)->time >= OCCUPIED;) {
+        if (!is_ejected(e, k, route_of(s->packet))) return false;
+        eject(&reader, q, later_of(s->time - OCCUPIED, queue->ready), k->out->rate);
+    }
+    return true;
+}
+
+/* Will the packets that use the ring for the first time, the `turn`-th and each count-th after it,
+ * find it free, also to look at while the other channels' turn is? From a slot to the one before,
+ * which is free no later. */
+static bool has_room(const net_packet_engine *e, const struct track *k, uint32_t turn,
+                     uint32_t bubble)
+{
+    uint32_t slot = *tail_at(e, k, channel_of(k, turn));
+    for (uint32_t ahead = e->depth; ahead-- > bubble;) {
+        slot = slots_back(e, slot, 1);
+        net_ticks free = e->slot[slot].time;
+        if (free <= k->train->start) return true;
+        uint64_t before = (uint64_t)(ahead - bubble) * k->count + turn;
+        uint64_t looks = before < k->count ? 0 : before - (k->count - 1);
+        if (free > k->train->start + looks * k->span.whole) return false;
+    }
+    return true;
+}
+
+static bool can_start(net_packet_engine *e, const struct track *k)
+{
+    uint32_t bubble = k->queue->bubble;
+    if (!is_one_hop(e, k) || !is_deep_enough(e, k, bubble)) return false;
+    for (uint32_t turn = 0; turn < k->count; turn++) {
+        uint32_t vc = channel_of(k, turn);
+        net_ticks arrival = k->train->start + turn * k->span.whole + k->out->hop;
+        if (!eject_ring(e, k, vc) || !has_room(e, k, turn, bubble) ||
+            k->receiver.queue[receiver_queue(k, vc)].ready > arrival)
+            return false;
+    }
+    return true;
+}
+
+static uint64_t *request_word(const net_packet_engine *e, const struct track *k)
+{
+    return &k->v.requests[(size_t)k->output * e->words + k->q / 64];
+}
+
+static net_ticks end_of(const struct train *t)
+{
+    return t->start + t->more * t->each;
+}
+
+void net_packet_train_start(net_packet_engine *e, uint32_t node, uint32_t port, uint64_t more)
+{
+    if (!e->are_trains) return;
+    struct track k = track_of(e, node, port);
+    struct train *t = k.train;
+    if (k.queue->ready < t->retry || !is_alone(e, &k)) return;
+    t->start = later_of(k.queue->ready, k.out->free);
+    if (!can_start(e, &k)) {
+        t->retry = t->start + e->lookahead;
+        return;
+    }
+    t->each = k.span.whole;
+    t->more = more;
+    *request_word(e, &k) &= ~(UINT64_C(1) << k.q % 64);
+    if (end_of(t) < k.v.node->train_end) k.v.node->train_end = end_of(t);
+    e->trains++;
+    e->counts.trains++;
+}
+
+/* ---- settling ---- */
+
+/* The slots of the channel whose turn comes `turn`-th, once `packets` are gone: only those not free
+ * yet are worth writing. */
+static void settle_channel(net_packet_engine *e, const struct track *k, uint64_t packets,
+                           uint32_t turn)
+{
+    if (packets <= turn) return;
+    uint32_t vc = channel_of(k, turn), *tail = tail_at(e, k, vc);
+    uint64_t used = (packets - 1 - turn) / k->count + 1, last = turn + (used - 1) * k->count;
+    struct queue *reader = &k->receiver.queue[receiver_queue(k, vc)];
+    net_ticks loop = slot_loop(e, k), now = k->train->start + packets * k->train->each;
+    net_ticks free = k->train->start + last * k->train->each + loop;
+    *tail = slots_on(e, *tail, (uint32_t)(used % e->depth));
+    uint32_t slot = *tail;
+    for (uint64_t i = 0; i < used && i < e->depth && free > now; i++) {
+        slot = slots_back(e, slot, 1);
+        e->slot[slot].time = free;
+        free -= k->count * k->train->each;
+    }
+    reader->head = *tail;
+    reader->ready = k->train->start + last * k->train->each + k->out->hop + k->span.whole;
+}
+
+/* `packets` are gone. */
+static void write_down(net_packet_engine *e, const struct track *k, uint64_t packets)
+{
+    net_ticks gone = k->train->start + packets * k->train->each;
+    for (uint32_t turn = 0; turn < k->count; turn++)
+        settle_channel(e, k, packets, turn);
+    if (k->count > 1) k->out->vc = (uint8_t)channel_of(k, packets - 1);
+    k->out->free = gone;
+    k->out->busy += packets * k->train->each;
+    k->out->last = (uint16_t)k->q;
+    k->queue->ready = gone;
+    e->counts.injected += packets;
+    e->counts.hops += packets;
+    e->counts.delivered += packets;
+    e->client.passed(e->client.context, k->node, k->port, packets,
+                     gone + k->out->hop + e->ejection);
+}
+
+/* The trains of a node that end next. */
+static void find_end(const struct view *v)
+{
+    v->node->train_end = NET_TICKS_NEVER;
+    for (uint32_t port = 0; port < v->node->ports; port++)
+        if (v->train[port].more > 0 && end_of(&v->train[port]) < v->node->train_end)
+            v->node->train_end = end_of(&v->train[port]);
+}
+
+/* What leaves before `now` has left; the train is no more. */
+static void settle(net_packet_engine *e, uint32_t node, uint32_t port, net_ticks now)
+{
+    struct track k = track_of(e, node, port);
+    struct train *t = k.train;
+    uint64_t packets = now <= t->start ? 0 : (now - t->start - 1) / t->each + 1;
+    if (packets > t->more) packets = t->more;
+    if (packets > 0) write_down(e, &k, packets);
+    if (packets < t->more) e->counts.cuts++;
+    t->more = 0;
+    e->trains--;
+    *request_word(e, &k) |= UINT64_C(1) << k.q % 64;
+    k.v.dirty[k.output / 64] |= UINT64_C(1) << k.output % 64;
+    find_end(&k.v);
+}
+
+void net_packet_train_finish(net_packet_engine *e, uint32_t node)
+{
+    struct view v = net_packet_view(e, node);
+    net_ticks end = v.node->train_end;
+    for (uint32_t port = 0; port < v.node->ports; port++)
+        if (v.train[port].more > 0 && end_of(&v.train[port]) == end) settle(e, node, port, end);
+}
+
+/* An output's train is that of the port of the same number. */
+void net_packet_train_yield(net_packet_engine *e, uint32_t node, uint32_t output)
+{
+    struct view v = net_packet_view(e, node);
+    if (output >= v.node->ports || v.train[output].more == 0) return;
+    bool is_wanted = false;
+    for (uint32_t word = 0; word < e->words; word++)
+        is_wanted |= v.requests[(size_t)output * e->words + word] != 0;
+    if (!is_wanted) return;
+    settle(e, node, output, e->begin);
+    v.train[output].retry = e->begin + 4 * e->lookahead;
+}
+
+void net_packet_interrupt(net_packet_engine *e, uint32_t node, uint32_t port, net_ticks now)
+{
+    struct view v = net_packet_view(e, node);
+    if (e->can_train && v.train[port].more > 0) settle(e, node, port, now);
+}
+
+void net_packet_trains_settle(net_packet_engine *e, net_ticks now)
+{
+    for (uint32_t i = 0; i < e->owns && e->trains > 0; i++) {
+        uint32_t node = e->own[i];
+        struct view v = net_packet_view(e, node);
+        if (v.node->train_end == NET_TICKS_NEVER) continue;
+        for (uint32_t port = 0; port < v.node->ports; port++)
+            if (v.train[port].more > 0) settle(e, node, port, now);
+        wake(e, node, now);
+    }
+}
