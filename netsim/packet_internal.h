@@ -275,7 +275,7 @@ void net_packet_visit_early(net_packet_engine *e, uint32_t node, net_ticks end);
 void net_packet_train_start(net_packet_engine *e, uint32_t node, uint32_t port, uint64_t more);
 /* The trains that end first are at their end: the last packet of each waits to leave. */
 void net_packet_train_finish(net_packet_engine *e, uint32_t node);
-/* Somebody else wants the output: if a train uses it, it is a train no more. */
+/* If somebody else wants the output, its train is one no more. */
 void net_packet_train_yield(net_packet_engine *e, uint32_t node, uint32_t output);
 /* All trains are what they are packet by packet when all before `now` has happened. */
 void net_packet_trains_settle(net_packet_engine *e, net_ticks now);

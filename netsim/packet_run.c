@@ -250,18 +250,20 @@ static uint32_t size_of(struct packet_run *r, double ticks)
     return size;
 }
 
-/* Into packets of one size, or two a tick apart, so that all together take the link's time for
- * `bytes` exactly. */
+/* Into packets that together take the link's time for `bytes` exactly: all of one size but the
+ * last, which is less by up to a tick a packet. Where it would be less than half, those of two sizes
+ * a tick apart. */
 static bool cut(struct packet_run *r, double bytes, struct stream *s)
 {
     double packets = ceil(bytes / net_packet_router(r->engine)->packet_bytes);
     double ticks = fmax(rint(bytes * net_packet_ticks_per_byte(r->engine)), packets);
     if (ticks >= 9e15) return false; /* what a double counts by ones */
-    double each = floor(ticks / packets);
+    double larger = ceil(ticks / packets), missing = larger * packets - ticks;
+    bool is_last_less = missing <= larger / 2;
     s->packets_left = (uint64_t)packets;
-    s->larger_left = (uint64_t)(ticks - each * packets);
-    s->size = size_of(r, each);
-    s->larger_size = s->larger_left > 0 ? size_of(r, each + 1) : s->size;
+    s->larger_left = (uint64_t)(missing == 0 ? 0 : is_last_less ? packets - 1 : packets - missing);
+    s->size = size_of(r, larger - (is_last_less ? missing : 1));
+    s->larger_size = s->larger_left > 0 ? size_of(r, larger) : s->size;
     return !r->has_too_many_sizes;
 }
 
@@ -405,7 +407,9 @@ static void step(void *context, uint32_t chip, net_ticks now)
         net_executor_run_ready(&r->x);
     }
     if (r->x.is_past_end) net_packet_stop(r->engine);
-    net_packet_set_due(r->engine, chip, net_agenda_next(r->agenda, chip));
+    /* a run that is given up does nothing more, what is left of this instant included */
+    net_packet_set_due(r->engine, chip,
+                       r->x.is_past_end ? NET_TICKS_NEVER : net_agenda_next(r->agenda, chip));
 }
 
 /* ---- the whole run ---- */

@@ -259,11 +259,9 @@ void net_packet_train_finish(net_packet_engine *e, uint32_t node)
         if (v.train[port].more > 0 && end_of(&v.train[port]) == end) settle(e, node, port, end);
 }
 
-/* An output's train is that of the port of the same number. */
 void net_packet_train_yield(net_packet_engine *e, uint32_t node, uint32_t output)
 {
     struct view v = net_packet_view(e, node);
-    if (output >= v.node->ports || v.train[output].more == 0) return;
     bool is_wanted = false;
     for (uint32_t word = 0; word < e->words; word++)
         is_wanted |= v.requests[(size_t)output * e->words + word] != 0;

@@ -264,6 +264,12 @@ ALWAYS_INLINE void start_visit(struct visit *w)
     }
 }
 
+/* An output's train is that of the port of the same number. */
+ALWAYS_INLINE bool has_train(const struct view *v, uint32_t output)
+{
+    return output < v->node->ports && v->train[output].more > 0;
+}
+
 /* The earliest grant. */
 ALWAYS_INLINE net_ticks plan_dirty(struct visit *w, plan_fn plan)
 {
@@ -272,7 +278,8 @@ ALWAYS_INLINE net_ticks plan_dirty(struct visit *w, plan_fn plan)
     for (uint32_t word = 0; word < w->words; word++) {
         FOR_EACH_BIT(w->v.dirty[word], i)
         {
-            if (has_trains) net_packet_train_yield(w->e, w->node, 64 * word + i);
+            if (has_trains && has_train(&w->v, 64 * word + i))
+                net_packet_train_yield(w->e, w->node, 64 * word + i);
             plan(w, 64 * word + i);
         }
         w->v.dirty[word] = 0;
