@@ -32,17 +32,15 @@ const struct net_program *net_executor_program(const net_executor *x, const stru
 
 static uint8_t *wait_of(const struct net_frame *f, const struct net_program *program, uint32_t chip)
 {
-    return f->wait +
-           (f->state_begin != NULL ? f->state_begin[chip] : (uint64_t)chip * program->op_count);
+    return f->wait + (f->has_programs ? f->state_begin[chip] : (uint64_t)chip * program->op_count);
 }
 
 /* Where each chip's wait counts begin; how many there are in all. */
 static uint64_t frame_place_states(const net_executor *x, struct net_frame *f)
 {
     uint32_t chips = x->symmetry.chips;
-    if (net_schedule_programs(f->schedule) == 1)
-        return chips * (uint64_t)net_schedule_program(f->schedule, 0)->op_count;
-    f->state_begin = SIM_NEW(uint64_t, chips);
+    if (!f->has_programs) return chips * (uint64_t)net_schedule_program(f->schedule, 0)->op_count;
+    if (f->state_begin == NULL) f->state_begin = SIM_NEW(uint64_t, chips);
     uint64_t at = 0;
     for (uint32_t c = 0; c < chips; c++) {
         f->state_begin[c] = at;
@@ -64,29 +62,58 @@ static void frame_reset_chip(const net_executor *x, struct net_frame *f, uint32_
     f->ops_left[chip] = program->op_count;
 }
 
+/* A free frame with what arrays it has, or a new one. */
+static uint32_t frame_take(net_executor *x)
+{
+    uint32_t id = x->frame_free;
+    if (id != NET_NONE) {
+        x->frame_free = x->frame[id].free_next;
+        return id;
+    }
+    SIM_GROW(x->frame, x->frame_capacity, x->frame_count + 1);
+    x->frame[x->frame_count] = (struct net_frame){0};
+    return x->frame_count++;
+}
+
+/* The same collectives come again and again: after the first few, all frames have room. */
+static void frame_make_room(const net_executor *x, struct net_frame *f)
+{
+    uint32_t chips = x->symmetry.chips, calls = net_schedule_calls(f->schedule);
+    uint64_t states = frame_place_states(x, f);
+    if (f->ops_left == NULL) f->ops_left = SIM_NEW(uint32_t, chips);
+    if (f->is_called_by_root && f->entered_ps == NULL) f->entered_ps = SIM_NEW(sim_ps, chips);
+    if (f->wait == NULL || states > f->wait_room) {
+        sim_free(f->wait);
+        f->wait = SIM_NEW(uint8_t, states);
+        f->wait_room = states;
+    }
+    if (f->call_frame == NULL || calls > f->call_room) {
+        sim_free(f->call_frame);
+        f->call_frame = SIM_NEW(uint32_t, calls);
+        f->call_room = calls;
+    }
+}
+
 static uint32_t frame_create(net_executor *x, const net_schedule *schedule, uint32_t parent,
                              uint32_t call_id)
 {
-    uint32_t chips = x->symmetry.chips, calls = net_schedule_calls(schedule), id = x->frame_free;
-    if (id != NET_NONE) {
-        x->frame_free = x->frame[id].free_next;
-    } else {
-        SIM_GROW(x->frame, x->frame_capacity, x->frame_count + 1);
-        id = x->frame_count++;
-    }
+    uint32_t id = frame_take(x), chips = x->symmetry.chips;
     struct net_frame *f = &x->frame[id];
-    *f = (struct net_frame){
-        .schedule = schedule, .parent = parent, .call_id = call_id, .chips_left = chips};
-    if (parent != NET_NONE) f->depth = x->frame[parent].depth + 1;
-    f->ops_left = SIM_NEW(uint32_t, chips);
-    f->wait = SIM_NEW(uint8_t, frame_place_states(x, f));
-    f->call_frame = SIM_NEW(uint32_t, calls);
-    for (uint32_t i = 0; i < calls; i++)
+    f->schedule = schedule;
+    f->parent = parent;
+    f->call_id = call_id;
+    f->depth = parent != NET_NONE ? x->frame[parent].depth + 1 : 0;
+    f->has_programs = net_schedule_programs(schedule) > 1;
+    f->is_called_by_root = parent != NET_NONE && x->frame[parent].parent == NET_NONE;
+    f->is_free = false;
+    frame_make_room(x, f);
+    for (uint32_t i = 0; i < net_schedule_calls(schedule); i++)
         f->call_frame[i] = NET_NONE;
-    if (parent != NET_NONE && x->frame[parent].parent == NET_NONE)
-        f->entered_ps = SIM_NEW(sim_ps, chips);
-    for (uint32_t c = 0; c < chips; c++)
+    f->chips_left = 0;
+    for (uint32_t c = 0; c < chips; c++) {
         frame_reset_chip(x, f, c);
+        f->chips_left += parent == NET_NONE || f->ops_left[c] > 0; /* who will enter */
+    }
     return id;
 }
 
@@ -101,9 +128,8 @@ static void frame_release(struct net_frame *f)
 
 static void frame_destroy(net_executor *x, uint32_t id)
 {
-    struct net_frame *f = &x->frame[id];
-    frame_release(f);
-    *f = (struct net_frame){.free_next = x->frame_free, .is_free = true};
+    x->frame[id].is_free = true;
+    x->frame[id].free_next = x->frame_free;
     x->frame_free = id;
 }
 
@@ -199,7 +225,7 @@ static void leave(net_executor *x, uint32_t frame, uint32_t chip, struct net_cha
     struct net_frame *f = &x->frame[frame];
     uint32_t parent = f->parent, call_id = f->call_id;
     if (parent == NET_NONE) note_last(x, chain);
-    sim_ps entered = f->entered_ps != NULL ? f->entered_ps[chip] : 0;
+    sim_ps entered = f->is_called_by_root ? f->entered_ps[chip] : 0;
     if (--f->chips_left == 0 && parent != NET_NONE) {
         x->frame[parent].call_frame[call_id] = NET_NONE;
         frame_destroy(x, frame);
@@ -235,14 +261,35 @@ static void enter_after(net_executor *x, uint32_t frame, uint32_t chip, sim_ps d
     start_delay(x, delay, NET_TIMER_ENTRY, a);
 }
 
+/* A chip with nothing to do in a call is through when the call's overhead is over. It does not enter
+ * a frame, or a failed chip would run ahead through all calls and have their frames live at once. */
+static void pass_call(net_executor *x, const struct net_ready *at, const struct net_op *op)
+{
+    sim_ps delay = x->options.launch_overhead_ps;
+    if (delay == 0) {
+        observe(x, at->frame, at->chip, op, x->now);
+        net_executor_complete(x, at->frame, at->chip, at->op, at->chain);
+        return;
+    }
+    struct net_activity a = {
+        .frame = at->frame, .chip = at->chip, .op = at->op, .start_ps = x->now, .chain = at->chain};
+    a.chain.overhead_ps += delay;
+    start_delay(x, delay, NET_TIMER_COMPUTE, activity_create(x, a));
+}
+
 static void run_call(net_executor *x, const struct net_ready *at, const struct net_op *op)
 {
+    uint32_t role = net_role(op->callee, net_executor_chip(x, at->chip));
+    if (net_schedule_program(op->callee, role)->op_count == 0) {
+        pass_call(x, at, op);
+        return;
+    }
     uint32_t child = x->frame[at->frame].call_frame[op->call_id];
     if (child == NET_NONE) {
         child = frame_create(x, op->callee, at->frame, op->call_id);
         x->frame[at->frame].call_frame[op->call_id] = child;
     }
-    if (x->frame[child].entered_ps != NULL) x->frame[child].entered_ps[at->chip] = x->now;
+    if (x->frame[child].is_called_by_root) x->frame[child].entered_ps[at->chip] = x->now;
     enter_after(x, child, at->chip, x->options.launch_overhead_ps, at->chain);
 }
 

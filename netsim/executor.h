@@ -27,17 +27,23 @@ struct net_chain {
     sim_ps latency_ps, overhead_ps, compute_ps;
 };
 
+/* A frame that is free keeps its arrays for the next one. */
 struct net_frame {
     const net_schedule *schedule;
     uint32_t parent, call_id; /* NET_NONE for the root */
     uint32_t depth;
     uint32_t chips_left;
     uint32_t *ops_left;    /* [chips] */
-    uint64_t *state_begin; /* [chips] into wait; NULL: chip * op_count of the one program */
+    uint64_t *state_begin; /* [chips] into wait, if there are several programs; else chip * op_count
+                            * of the one program */
     uint8_t *wait;         /* [chips x operations] */
     uint32_t *call_frame;  /* [calls] live frames of its calls, NET_NONE */
     sim_ps *entered_ps;    /* [chips]; only of frames the root calls */
+    uint64_t wait_room;
+    uint32_t call_room;
     uint32_t free_next;
+    bool has_programs; /* several */
+    bool is_called_by_root;
     bool is_free;
 };
 
