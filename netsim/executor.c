@@ -11,7 +11,6 @@
  */
 #include "netsim/executor.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -30,7 +29,8 @@ const struct net_program *net_executor_program(const net_executor *x, const stru
     return net_schedule_program(f->schedule, net_role(f->schedule, net_executor_chip(x, chip)));
 }
 
-static uint8_t *wait_of(const struct net_frame *f, const struct net_program *program, uint32_t chip)
+uint8_t *net_executor_waits(const struct net_frame *f, const struct net_program *program,
+                            uint32_t chip)
 {
     return f->wait + (f->has_programs ? f->state_begin[chip] : (uint64_t)chip * program->op_count);
 }
@@ -53,7 +53,7 @@ static uint64_t frame_place_states(const net_executor *x, struct net_frame *f)
 static void frame_reset_chip(const net_executor *x, struct net_frame *f, uint32_t chip)
 {
     const struct net_program *program = net_executor_program(x, f, chip);
-    uint8_t *wait = wait_of(f, program, chip);
+    uint8_t *wait = net_executor_waits(f, program, chip);
     memcpy(wait, program->wait_count, program->op_count);
     for (uint32_t i = 0; i < program->guarded_receive_count; i++) {
         net_op_id op = program->guarded_receive[i];
@@ -175,7 +175,7 @@ static void push_ready(net_executor *x, uint32_t frame, uint32_t chip, net_op_id
 static void count_down(net_executor *x, uint32_t frame, const struct net_program *program,
                        uint32_t chip, net_op_id op, struct net_chain chain)
 {
-    uint8_t *wait = wait_of(&x->frame[frame], program, chip);
+    uint8_t *wait = net_executor_waits(&x->frame[frame], program, chip);
     assert(wait[op] > 0);
     if (--wait[op] == 0) push_ready(x, frame, chip, op, chain);
 }
@@ -455,33 +455,6 @@ void net_executor_timer(net_executor *x, enum net_timer timer, uint32_t activity
 }
 
 /* ---- what can go wrong ---- */
-
-/* First receive of an unfinished chip whose message never came. */
-enum sim_status net_executor_stall(const net_executor *x, struct sim_error *err)
-{
-    const struct net_frame *f = &x->frame[0];
-    for (uint32_t i = 0; i < x->frame_count; i++) /* the innermost frame has the cause */
-        if (!x->frame[i].is_free && x->frame[i].chips_left > 0) f = &x->frame[i];
-    for (uint32_t c = 0; c < x->symmetry.chips; c++) {
-        if (f->ops_left[c] == 0) continue;
-        const struct net_program *program = net_executor_program(x, f, c);
-        const uint8_t *wait = wait_of(f, program, c);
-        for (net_op_id op = 0; op < program->op_count; op++) {
-            const struct net_op *o = &program->op[op];
-            if (wait[op] == 0 || (o->kind != NET_OP_RECEIVE && o->kind != NET_OP_REDUCE)) continue;
-            char chip[48], peer[48];
-            return sim_error_set(
-                err, SIM_EDATA,
-                "the schedule stalls: chip %s waits for message %u from chip %s, "
-                "which never sends it",
-                topo_node_format(x->topology, net_executor_chip(x, c), chip), o->tag,
-                topo_node_format(x->topology,
-                                 net_peer_of(f->schedule, net_executor_chip(x, c), o->peer), peer));
-        }
-    }
-    return sim_error_set(err, SIM_EDATA, "the schedule stalls: %u chips never finish",
-                         f->chips_left);
-}
 
 /* Messages in flight at the start: operations that wait for nothing, and what each takes with its
  * hops and timers. */

@@ -105,7 +105,7 @@ bool net_executor_is_done(const net_executor *x);
 void net_executor_run_ready(net_executor *x);
 /** An activity's delay is over; of a compute or an arrival the activity is gone afterwards. */
 void net_executor_timer(net_executor *x, enum net_timer timer, uint32_t activity);
-/** Names who waits for whom. Returns SIM_EDATA. */
+/** Names who waits for whom (stall.c). Returns SIM_EDATA. */
 enum sim_status net_executor_stall(const net_executor *x, struct sim_error *err);
 
 /** An operation is done on a chip. */
@@ -120,6 +120,9 @@ void net_executor_arrive_without_bytes(net_executor *x, uint32_t activity, sim_p
 topo_chip_id net_executor_chip(const net_executor *x, uint32_t chip);
 const struct net_program *net_executor_program(const net_executor *x, const struct net_frame *f,
                                                uint32_t chip);
+/** [operations] what each still waits for on the chip. */
+uint8_t *net_executor_waits(const struct net_frame *f, const struct net_program *program,
+                            uint32_t chip);
 /** The receive a message meets. */
 net_op_id net_executor_receive_of(const net_executor *x, const struct net_activity *a);
 
