@@ -11,7 +11,6 @@
  */
 #include "netsim/executor.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -32,35 +31,24 @@ const struct net_program *net_executor_program(const net_executor *x, const stru
     return net_schedule_program(f->schedule, net_role(f->schedule, net_executor_chip(x, chip)));
 }
 
-/* Frames have room for the chips that run here only. */
-static uint32_t place_of(const net_executor *x, uint32_t chip)
+uint8_t *net_executor_waits(const net_executor *x, const struct net_frame *f,
+                            const struct net_program *program, uint32_t chip)
 {
-    return x->place == NULL ? chip : x->place[chip];
-}
-
-static uint32_t chip_at(const net_executor *x, uint32_t place)
-{
-    return x->chip == NULL ? place : x->chip[place];
-}
-
-static uint8_t *wait_of(const net_executor *x, const struct net_frame *f,
-                        const struct net_program *program, uint32_t chip)
-{
-    uint32_t place = place_of(x, chip);
+    uint32_t place = net_executor_place(x, chip);
     return f->wait +
-           (f->state_begin != NULL ? f->state_begin[place] : (uint64_t)place * program->op_count);
+           (f->has_programs ? f->state_begin[place] : (uint64_t)place * program->op_count);
 }
 
 /* Where each chip's wait counts begin; how many there are in all. */
 static uint64_t frame_place_states(const net_executor *x, struct net_frame *f)
 {
-    if (net_schedule_programs(f->schedule) == 1)
+    if (!f->has_programs)
         return x->chips * (uint64_t)net_schedule_program(f->schedule, 0)->op_count;
-    f->state_begin = SIM_NEW(uint64_t, x->chips);
+    if (f->state_begin == NULL) f->state_begin = SIM_NEW(uint64_t, x->chips);
     uint64_t at = 0;
     for (uint32_t i = 0; i < x->chips; i++) {
         f->state_begin[i] = at;
-        at += net_executor_program(x, f, chip_at(x, i))->op_count;
+        at += net_executor_program(x, f, net_executor_chip_at(x, i))->op_count;
     }
     return at;
 }
@@ -69,38 +57,67 @@ static uint64_t frame_place_states(const net_executor *x, struct net_frame *f)
 static void frame_reset_chip(const net_executor *x, struct net_frame *f, uint32_t chip)
 {
     const struct net_program *program = net_executor_program(x, f, chip);
-    uint8_t *wait = wait_of(x, f, program, chip);
+    uint8_t *wait = net_executor_waits(x, f, program, chip);
     memcpy(wait, program->wait_count, program->op_count);
     for (uint32_t i = 0; i < program->guarded_receive_count; i++) {
         net_op_id op = program->guarded_receive[i];
         if (!net_op_exists(f->schedule, net_executor_chip(x, chip), &program->op[op])) wait[op]--;
     }
-    f->ops_left[place_of(x, chip)] = program->op_count;
+    f->ops_left[net_executor_place(x, chip)] = program->op_count;
+}
+
+/* A free frame with what arrays it has, or a new one. */
+static uint32_t frame_take(net_executor *x)
+{
+    uint32_t id = x->frame_free;
+    if (id != NET_NONE) {
+        x->frame_free = x->frame[id].free_next;
+        return id;
+    }
+    SIM_GROW(x->frame, x->frame_capacity, x->frame_count + 1);
+    x->frame[x->frame_count] = (struct net_frame){0};
+    return x->frame_count++;
+}
+
+/* The same collectives come again and again: after the first few, all frames have room. */
+static void frame_make_room(const net_executor *x, struct net_frame *f)
+{
+    uint32_t chips = x->chips, calls = net_schedule_calls(f->schedule);
+    uint64_t states = frame_place_states(x, f);
+    if (f->ops_left == NULL) f->ops_left = SIM_NEW(uint32_t, chips);
+    if (f->is_called_by_root && f->entered_ps == NULL) f->entered_ps = SIM_NEW(sim_ps, chips);
+    if (f->wait == NULL || states > f->wait_room) {
+        sim_free(f->wait);
+        f->wait = SIM_NEW(uint8_t, states);
+        f->wait_room = states;
+    }
+    if (f->call_frame == NULL || calls > f->call_room) {
+        sim_free(f->call_frame);
+        f->call_frame = SIM_NEW(uint32_t, calls);
+        f->call_room = calls;
+    }
 }
 
 static uint32_t frame_create(net_executor *x, const net_schedule *schedule, uint32_t parent,
                              uint32_t call_id)
 {
-    uint32_t chips = x->chips, calls = net_schedule_calls(schedule), id = x->frame_free;
-    if (id != NET_NONE) {
-        x->frame_free = x->frame[id].free_next;
-    } else {
-        SIM_GROW(x->frame, x->frame_capacity, x->frame_count + 1);
-        id = x->frame_count++;
-    }
+    uint32_t id = frame_take(x), chips = x->chips;
     struct net_frame *f = &x->frame[id];
-    *f = (struct net_frame){
-        .schedule = schedule, .parent = parent, .call_id = call_id, .chips_left = chips};
-    if (parent != NET_NONE) f->depth = x->frame[parent].depth + 1;
-    f->ops_left = SIM_NEW(uint32_t, chips);
-    f->wait = SIM_NEW(uint8_t, frame_place_states(x, f));
-    f->call_frame = SIM_NEW(uint32_t, calls);
-    for (uint32_t i = 0; i < calls; i++)
+    f->schedule = schedule;
+    f->parent = parent;
+    f->call_id = call_id;
+    f->depth = parent != NET_NONE ? x->frame[parent].depth + 1 : 0;
+    f->has_programs = net_schedule_programs(schedule) > 1;
+    f->is_called_by_root = parent != NET_NONE && x->frame[parent].parent == NET_NONE;
+    f->is_free = false;
+    frame_make_room(x, f);
+    for (uint32_t i = 0; i < net_schedule_calls(schedule); i++)
         f->call_frame[i] = NET_NONE;
-    if (parent != NET_NONE && x->frame[parent].parent == NET_NONE)
-        f->entered_ps = SIM_NEW(sim_ps, chips);
-    for (uint32_t i = 0; i < chips; i++)
-        frame_reset_chip(x, f, chip_at(x, i));
+    f->chips_left = 0;
+    for (uint32_t i = 0; i < chips; i++) {
+        frame_reset_chip(x, f, net_executor_chip_at(x, i));
+        f->chips_left += parent == NET_NONE || f->ops_left[i] > 0; /* who will enter */
+    }
     return id;
 }
 
@@ -115,9 +132,8 @@ static void frame_release(struct net_frame *f)
 
 static void frame_destroy(net_executor *x, uint32_t id)
 {
-    struct net_frame *f = &x->frame[id];
-    frame_release(f);
-    *f = (struct net_frame){.free_next = x->frame_free, .is_free = true};
+    x->frame[id].is_free = true;
+    x->frame[id].free_next = x->frame_free;
     x->frame_free = id;
 }
 
@@ -163,7 +179,7 @@ static void push_ready(net_executor *x, uint32_t frame, uint32_t chip, net_op_id
 static void count_down(net_executor *x, uint32_t frame, const struct net_program *program,
                        uint32_t chip, net_op_id op, struct net_chain chain)
 {
-    uint8_t *wait = wait_of(x, &x->frame[frame], program, chip);
+    uint8_t *wait = net_executor_waits(x, &x->frame[frame], program, chip);
     assert(wait[op] > 0);
     if (--wait[op] == 0) push_ready(x, frame, chip, op, chain);
 }
@@ -192,7 +208,7 @@ void net_executor_complete(net_executor *x, uint32_t frame, uint32_t chip, net_o
     const struct net_program *program = net_executor_program(x, &x->frame[frame], chip);
     for (uint32_t i = program->successor_begin[op]; i < program->successor_begin[op + 1]; i++)
         count_down(x, frame, program, chip, program->successor[i], chain);
-    if (--x->frame[frame].ops_left[place_of(x, chip)] == 0) leave(x, frame, chip, chain);
+    if (--x->frame[frame].ops_left[net_executor_place(x, chip)] == 0) leave(x, frame, chip, chain);
 }
 
 /* Of chips that finish together the one with most latency, then overhead, then compute counts: not
@@ -213,7 +229,7 @@ static void leave(net_executor *x, uint32_t frame, uint32_t chip, struct net_cha
     struct net_frame *f = &x->frame[frame];
     uint32_t parent = f->parent, call_id = f->call_id;
     if (parent == NET_NONE) net_executor_note_last(x, x->now, chain);
-    sim_ps entered = f->entered_ps != NULL ? f->entered_ps[place_of(x, chip)] : 0;
+    sim_ps entered = f->is_called_by_root ? f->entered_ps[net_executor_place(x, chip)] : 0;
     if (--f->chips_left == 0 && parent != NET_NONE) {
         x->frame[parent].call_frame[call_id] = NET_NONE;
         frame_destroy(x, frame);
@@ -259,11 +275,32 @@ static uint32_t called_frame(net_executor *x, uint32_t frame, const struct net_o
     return child;
 }
 
+/* A chip with nothing to do in a call is through when the call's overhead is over. It does not enter
+ * a frame, or a failed chip would run ahead through all calls and have their frames live at once. */
+static void pass_call(net_executor *x, const struct net_ready *at, const struct net_op *op)
+{
+    sim_ps delay = x->options.launch_overhead_ps;
+    if (delay == 0) {
+        observe(x, at->frame, at->chip, op, x->now);
+        net_executor_complete(x, at->frame, at->chip, at->op, at->chain);
+        return;
+    }
+    struct net_activity a = {
+        .frame = at->frame, .chip = at->chip, .op = at->op, .start_ps = x->now, .chain = at->chain};
+    a.chain.overhead_ps += delay;
+    start_delay(x, delay, NET_TIMER_COMPUTE, activity_create(x, a));
+}
+
 static void run_call(net_executor *x, const struct net_ready *at, const struct net_op *op)
 {
+    uint32_t role = net_role(op->callee, net_executor_chip(x, at->chip));
+    if (net_schedule_program(op->callee, role)->op_count == 0) {
+        pass_call(x, at, op);
+        return;
+    }
     uint32_t child = called_frame(x, at->frame, op);
-    if (x->frame[child].entered_ps != NULL)
-        x->frame[child].entered_ps[place_of(x, at->chip)] = x->now;
+    if (x->frame[child].is_called_by_root)
+        x->frame[child].entered_ps[net_executor_place(x, at->chip)] = x->now;
     enter_after(x, child, at->chip, x->options.launch_overhead_ps, at->chain);
 }
 
@@ -462,34 +499,6 @@ void net_executor_forget(net_executor *x, uint32_t activity)
 
 /* ---- what can go wrong ---- */
 
-/* First receive of an unfinished chip whose message never came. */
-enum sim_status net_executor_stall(const net_executor *x, struct sim_error *err)
-{
-    const struct net_frame *f = &x->frame[0];
-    for (uint32_t i = 0; i < x->frame_count; i++) /* the innermost frame has the cause */
-        if (!x->frame[i].is_free && x->frame[i].chips_left > 0) f = &x->frame[i];
-    for (uint32_t place = 0; place < x->chips; place++) {
-        uint32_t c = chip_at(x, place);
-        if (f->ops_left[place] == 0) continue;
-        const struct net_program *program = net_executor_program(x, f, c);
-        const uint8_t *wait = wait_of(x, f, program, c);
-        for (net_op_id op = 0; op < program->op_count; op++) {
-            const struct net_op *o = &program->op[op];
-            if (wait[op] == 0 || (o->kind != NET_OP_RECEIVE && o->kind != NET_OP_REDUCE)) continue;
-            char chip[48], peer[48];
-            return sim_error_set(
-                err, SIM_EDATA,
-                "the schedule stalls: chip %s waits for message %u from chip %s, "
-                "which never sends it",
-                topo_node_format(x->topology, net_executor_chip(x, c), chip), o->tag,
-                topo_node_format(x->topology,
-                                 net_peer_of(f->schedule, net_executor_chip(x, c), o->peer), peer));
-        }
-    }
-    return sim_error_set(err, SIM_EDATA, "the schedule stalls: %u chips never finish",
-                         f->chips_left);
-}
-
 /* Messages in flight at the start: operations that wait for nothing, and what each takes with its
  * hops and timers. */
 #define FLOW_BYTES 256
@@ -499,7 +508,7 @@ static uint64_t bytes_wanted(const net_executor *x, const net_schedule *s)
 {
     uint64_t states = 0, sends = 0;
     for (uint32_t i = 0; i < x->chips; i++) {
-        topo_chip_id chip = net_executor_chip(x, chip_at(x, i));
+        topo_chip_id chip = net_executor_chip(x, net_executor_chip_at(x, i));
         const struct net_program *p = net_schedule_program(s, net_role(s, chip));
         states += p->op_count;
         for (uint32_t j = 0; j < p->root_count; j++)
@@ -582,7 +591,7 @@ void net_executor_start(net_executor *x, const net_schedule *root)
 {
     uint32_t frame = frame_create(x, root, NET_NONE, NET_NONE);
     for (uint32_t i = 0; i < x->chips; i++) {
-        uint32_t c = chip_at(x, i);
+        uint32_t c = net_executor_chip_at(x, i);
         enter_after(x, frame, c, x->options.entry_overhead_ps + spread_of(x, c),
                     (struct net_chain){0});
         net_executor_run_ready(x);

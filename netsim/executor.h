@@ -27,17 +27,23 @@ struct net_chain {
     sim_ps latency_ps, overhead_ps, compute_ps;
 };
 
+/* A frame that is free keeps its arrays for the next one. */
 struct net_frame {
     const net_schedule *schedule;
     uint32_t parent, call_id; /* NET_NONE for the root */
     uint32_t depth;
     uint32_t chips_left;
     uint32_t *ops_left;    /* [chips] */
-    uint64_t *state_begin; /* [chips] into wait; NULL: chip * op_count of the one program */
+    uint64_t *state_begin; /* [chips] into wait, if there are several programs; else chip * op_count
+                            * of the one program */
     uint8_t *wait;         /* [chips x operations] */
     uint32_t *call_frame;  /* [calls] live frames of its calls, NET_NONE */
     sim_ps *entered_ps;    /* [chips]; only of frames the root calls */
+    uint64_t wait_room;
+    uint32_t call_room;
     uint32_t free_next;
+    bool has_programs; /* several */
+    bool is_called_by_root;
     bool is_free;
 };
 
@@ -103,7 +109,7 @@ bool net_executor_is_done(const net_executor *x);
 void net_executor_run_ready(net_executor *x);
 /** An activity's delay is over; of a compute or an arrival the activity is gone afterwards. */
 void net_executor_timer(net_executor *x, enum net_timer timer, uint32_t activity);
-/** Names who waits for whom. Returns SIM_EDATA. */
+/** Names who waits for whom (stall.c). Returns SIM_EDATA. */
 enum sim_status net_executor_stall(const net_executor *x, struct sim_error *err);
 
 /** An operation is done on a chip. */
@@ -135,6 +141,18 @@ uint32_t net_executor_adopt(net_executor *x, struct net_activity a);
 /** An activity ends elsewhere. */
 void net_executor_forget(net_executor *x, uint32_t activity);
 
+/** Where frames keep what a chip that runs here has. */
+static inline uint32_t net_executor_place(const net_executor *x, uint32_t chip)
+{
+    return x->place == NULL ? chip : x->place[chip];
+}
+static inline uint32_t net_executor_chip_at(const net_executor *x, uint32_t place)
+{
+    return x->chip == NULL ? place : x->chip[place];
+}
+/** [operations] what each still waits for on the chip. */
+uint8_t *net_executor_waits(const net_executor *x, const struct net_frame *f,
+                            const struct net_program *program, uint32_t chip);
 /** The receive a message meets. */
 net_op_id net_executor_receive_of(const net_executor *x, const struct net_activity *a);
 

@@ -12,6 +12,8 @@ void topo_paths_release(struct topo_paths *paths)
     sim_free(paths->share);
     sim_free(paths->link);
     sim_free(paths->channel);
+    if (paths->leg != NULL) topo_paths_release(paths->leg);
+    sim_free(paths->leg);
     *paths = (struct topo_paths){0};
 }
 

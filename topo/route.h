@@ -15,6 +15,7 @@ struct topo_paths {
     topo_link_id *link; /* [begin[count]] */
     uint8_t *channel;   /* [begin[count]] virtual channel of each link, for deadlock freedom */
     uint32_t begin_capacity, share_capacity, link_capacity, channel_capacity;
+    struct topo_paths *leg; /* scratch of routings that put ways together; NULL at first */
 };
 
 void topo_paths_release(struct topo_paths *paths);

@@ -32,8 +32,8 @@ static uint8_t second_leg_channel(const topo *t, const struct topo_paths *paths)
 static void valiant_route(const topo *t, topo_chip_id src, topo_chip_id dst,
                           struct topo_paths *paths)
 {
-    struct topo_paths leg = {0};
     struct sim_rng rng;
+    if (paths->leg == NULL) paths->leg = SIM_NEW(struct topo_paths, 1);
     topo_paths_reset(paths);
     sim_rng_init(&rng, t->seed, (uint64_t)src * t->chips + dst);
     for (uint32_t i = 0; i < WAYS; i++) {
@@ -42,13 +42,12 @@ static void valiant_route(const topo *t, topo_chip_id src, topo_chip_id dst,
             middle = (topo_chip_id)sim_rng_below(&rng, t->chips);
         while (topo_chip_is_failed(t, middle));
         if (src == dst) middle = src;
-        push_leg(t, src, middle, 0, &leg, paths);
-        push_leg(t, middle, dst, second_leg_channel(t, paths), &leg, paths);
+        push_leg(t, src, middle, 0, paths->leg, paths);
+        push_leg(t, middle, dst, second_leg_channel(t, paths), paths->leg, paths);
         topo_paths_close(paths, 1);
         if (src == dst) break;
     }
     topo_paths_share_evenly(paths);
-    topo_paths_release(&leg);
 }
 
 static uint32_t valiant_distance(const topo *t, topo_chip_id src, topo_chip_id dst)

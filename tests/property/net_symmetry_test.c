@@ -7,10 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
-#include "collectives/choice.h"
 #include "netsim/run.h"
 #include "netsim/symmetry.h"
+#include "tests/random_collective.h"
 #include "tests/support.h"
 
 #define CASES 1200
@@ -46,11 +45,6 @@ static const char *const latencies[] = {"0", "1us", "333ns", "7ps", NULL, NULL};
 static const char *const faults[] = {
     "links=1,seed=3", "chips=1,seed=5", "links=2,seed=9", NULL, NULL, NULL, NULL, NULL};
 
-static uint32_t pick(struct sim_rng *rng, uint32_t count)
-{
-    return (uint32_t)sim_rng_below(rng, count);
-}
-
 static topo *random_topology(struct sim_rng *rng)
 {
     char spec[80];
@@ -64,40 +58,6 @@ static topo *random_topology(struct sim_rng *rng)
     topo *t = NULL;
     if (topo_with(spec, "", random, NULL, &err, &t) != SIM_OK) t = topo_or_fail(spec);
     return t;
-}
-
-/* All axes, or one or two of them, whole or split. */
-static struct topo_group random_group(struct sim_rng *rng, const topo *t)
-{
-    struct topo_group group = {.size = 1};
-    struct sim_error err = {0};
-    if (topo_failed_chips(t) > 0 || pick(rng, 3) == 0) return topo_group_all(t);
-    for (uint32_t i = 0; i < 2; i++) {
-        uint32_t axis = pick(rng, topo_axes(t)), size = topo_axis_size(t, axis);
-        struct topo_factor f = {.axis = (uint8_t)axis, .stride = 1, .extent = size};
-        if (size % 2 == 0 && pick(rng, 2) == 0) f.extent = size / 2;
-        if (size % 2 == 0 && f.extent < size && pick(rng, 2) == 0) f.stride = 2;
-        if (topo_group_add(t, &group, f, &err) != SIM_OK) break;
-    }
-    return group;
-}
-
-static net_schedule *random_collective(struct sim_rng *rng, const topo *t)
-{
-    static const double sizes[] = {0, 1, 1000, 65536, 1e6, 3e7};
-    struct coll_spec c;
-    struct sim_error err = {0};
-    net_schedule *s = NULL;
-    do {
-        c = (struct coll_spec){.op = (enum coll_op)pick(rng, COLL_PERMUTE + 1),
-                               .algorithm = (enum coll_algorithm)pick(rng, COLL_ALGORITHMS),
-                               .group = random_group(rng, t),
-                               .bytes = sizes[pick(rng, 6)],
-                               .is_one_group = pick(rng, 8) == 0};
-    } while (coll_accept(t, &c, &err) != SIM_OK ||
-             (c.algorithm == COLL_PHASED && c.group.size > 32));
-    ck_assert_msg(coll_build(t, &c, &err, &s) == SIM_OK, "%s", err.text);
-    return s;
 }
 
 /* A root that computes and calls: everybody the same, or only some chips at a time. */
@@ -169,8 +129,10 @@ static struct random_case make_case(int seed)
     sim_rng_init(&rng, 2026, (uint64_t)seed);
     struct random_case c = {.t = random_topology(&rng)};
     c.count = topo_chips(c.t) > 64 ? 1 : 1 + pick(&rng, MOST);
-    for (uint32_t i = 0; i < c.count; i++)
-        c.callee[i] = random_collective(&rng, c.t);
+    for (uint32_t i = 0; i < c.count; i++) {
+        struct coll_spec spec = random_spec(&rng, c.t, 1e9);
+        c.callee[i] = random_collective(c.t, &spec);
+    }
     c.root = random_root(&rng, c.t, c.callee, c.count);
     return c;
 }

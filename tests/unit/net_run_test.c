@@ -172,6 +172,14 @@ START_TEST(calls_run_whole_schedules)
 }
 END_TEST
 
+static void stalls(net_schedule *s, const char *wanted)
+{
+    struct sim_error err = {0};
+    struct net_result r;
+    ck_assert_int_eq(net_run(s, &free_of_charge, NULL, &err, &r, NULL, NULL), SIM_EDATA);
+    ck_assert_str_eq(err.text, wanted);
+}
+
 START_TEST(a_schedule_that_cannot_finish_says_who_waits_for_whom)
 {
     topo *t = topo_or_fail("mesh:2");
@@ -183,12 +191,67 @@ START_TEST(a_schedule_that_cannot_finish_says_who_waits_for_whom)
     net_op_add(s, waits, receive);
     net_schedule_set_roles(s, (uint32_t[]){idle, waits});
     net_schedule_seal(s);
-    struct sim_error err = {0};
-    struct net_result r;
-    ck_assert_int_eq(net_run(s, &free_of_charge, NULL, &err, &r, NULL, NULL), SIM_EDATA);
-    ck_assert_msg(strstr(err.text, "chip 1 waits for message 0 from chip 0") != NULL, "%s",
-                  err.text);
+    stalls(s, "the schedule stalls: chip 1 waits for message 0 from chip 0, which never sends it");
     net_schedule_destroy(s);
+    topo_destroy(t);
+}
+END_TEST
+
+/* Everybody sends backwards what came from the next, so nobody begins. */
+static net_schedule *pass_back(const topo *t)
+{
+    struct topo_group all = topo_group_all(t);
+    net_schedule *s = net_schedule_create(t, &all);
+    uint32_t p = net_schedule_add_program(s);
+    struct net_op receive = op(NET_OP_RECEIVE), send = op(NET_OP_SEND);
+    receive.peer = net_peer_hops(s, (const int32_t[TOPO_AXES_MAX]){1});
+    send.peer = net_peer_hops(s, (const int32_t[TOPO_AXES_MAX]){-1});
+    send.bytes = 1e3;
+    net_op_id first = net_op_add(s, p, receive);
+    net_op_after(s, p, net_op_add(s, p, send), first);
+    net_schedule_seal(s);
+    return s;
+}
+
+START_TEST(a_circle_of_waits_is_named)
+{
+    topo *t = topo_or_fail("ring:3"), *larger = topo_or_fail("ring:6");
+    net_schedule *s = pass_back(t);
+    stalls(s, "the schedule stalls: chip 0 waits for message 0 from chip 1, which waits for "
+              "message 0 from chip 2, which waits for message 0 from chip 0");
+    net_schedule_destroy(s);
+    s = pass_back(larger);
+    stalls(s, "the schedule stalls: chip 0 waits for message 0 from chip 1, which waits for "
+              "message 0 from chip 2, which waits for message 0 from chip 3");
+    net_schedule_destroy(s);
+    topo_destroy(larger);
+    topo_destroy(t);
+}
+END_TEST
+
+START_TEST(calls_in_different_orders_stall)
+{
+    /* Two exchanges; chip 0 enters the second when it is through the first, chip 1 the other way
+     * round. */
+    topo *t = topo_or_fail("ring:2");
+    net_schedule *callee = shift(t, 1e3);
+    struct topo_group all = topo_group_all(t);
+    net_schedule *s = net_schedule_create(t, &all);
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t p = net_schedule_add_program(s);
+        struct net_op call = op(NET_OP_CALL);
+        call.callee = callee;
+        call.call_id = i;
+        net_op_id first = net_op_add(s, p, call);
+        call.call_id = 1 - i;
+        net_op_after(s, p, net_op_add(s, p, call), first);
+    }
+    net_schedule_set_roles(s, (uint32_t[]){0, 1});
+    net_schedule_seal(s);
+    stalls(s, "the schedule stalls: chip 0 waits for message 0 from chip 1, which waits for "
+              "message 0 from chip 0");
+    net_schedule_destroy(s);
+    net_schedule_destroy(callee);
     topo_destroy(t);
 }
 END_TEST
@@ -213,6 +276,8 @@ int main(void)
                                   rates_change_when_flows_come_and_go,
                                   calls_run_whole_schedules,
                                   a_schedule_that_cannot_finish_says_who_waits_for_whom,
+                                  a_circle_of_waits_is_named,
+                                  calls_in_different_orders_stall,
                                   time_past_the_end_is_refused};
     return run_suite(SUITE_OF("net_run", tests));
 }
