@@ -182,7 +182,7 @@ static struct kind kind_of(const net_packet_engine *e, const struct node *n)
     at += (sizeof(type) * (count) + 7) / 8 * 8;
     NODE_PARTS(X)
 #undef X
-    k.bytes = (uint32_t)((at + 63) / 64 * 64);
+    k.bytes = (uint32_t)((at + LINE - 1) / LINE * LINE);
     for (uint32_t q = 0; q < queues && words == 1; q++) {
         bool is_alone = q >= n->rings || e->router.arbitration == NET_BY_CHANNEL;
         uint32_t first = is_alone ? q : q / e->vcs * e->vcs, count = is_alone ? 1 : e->vcs;
@@ -240,12 +240,15 @@ static uint32_t free_slot(const net_packet_engine *e)
     return e->rings << e->shift;
 }
 
-/* To the first slots of the rings behind an output. */
-static void point_tails(const net_packet_engine *e, struct view *v, uint32_t output)
+/* An output's gates to the first slots of the rings behind it. */
+static void point_gates(const net_packet_engine *e, struct view *v, uint32_t output, uint32_t ring)
 {
     v->output[output].is_ejection = false;
-    for (uint32_t vc = 0; vc < e->vcs; vc++)
-        v->tail[output * e->vcs + vc] = (v->output[output].ring + vc) << e->shift;
+    for (uint32_t vc = 0; vc < e->vcs; vc++) {
+        uint32_t *gate = v->gate + 2 * (output * e->vcs + vc);
+        gate[0] = (ring + vc) << e->shift;
+        gate[1] = gate[0] + e->bubble;
+    }
 }
 
 static void init_queue(const net_packet_engine *e, const struct node *n, struct queue *queue,
@@ -266,18 +269,16 @@ static void init_node(net_packet_engine *e, uint32_t id, const struct node *n)
         if (q < n->rings) set_bit(v.idle, q);
     }
     for (uint32_t o = 0; o < n->outputs; o++) {
-        v.output[o] = (struct output){.ring = NONE32, .node = id, .is_ejection = true};
-        v.nx[o] = NET_TICKS_NEVER;
+        v.output[o] = (struct output){.nx = NET_TICKS_NEVER, .node = id, .is_ejection = true};
     }
     for (uint32_t i = 0; i < n->outputs * e->vcs; i++) {
-        v.tail[i] = free_slot(e);
+        v.gate[2 * i] = v.gate[2 * i + 1] = free_slot(e);
         if (e->is_early) v.owner[i] = NONE16;
     }
     if (n->injection == NONE16) return;
     struct output *in = &v.output[n->injection];
-    in->ring = n->first_ring + n->rings - e->vcs;
     in->hop = router_ticks(e, e->router.injection);
-    point_tails(e, &v, n->injection);
+    point_gates(e, &v, n->injection, n->first_ring + n->rings - e->vcs);
 }
 
 bool net_packet_closes_axis(const topo *t, topo_node_id from, uint32_t port)
@@ -294,16 +295,16 @@ static void connect(net_packet_engine *e, topo_link_id link, uint32_t output, ui
     struct view v = net_packet_view(e, from), target = net_packet_view(e, to);
     struct output *o = &v.output[output];
     o->node = to;
-    o->ring = target.node->first_ring + rings_used[to];
+    uint32_t first = target.node->first_ring + rings_used[to];
     o->rate = rate_index(e, topo_link_rate(t, link));
     struct latency latency = link_latency(e, link);
     o->hop = latency.hop;
-    point_tails(e, &v, output);
+    point_gates(e, &v, output, first);
     if (e->is_packed && e->router.class_rule != NET_CLASS_WRAP)
         v.node->wraps |= (uint8_t)(net_packet_closes_axis(t, from, output) << output);
     e->output_of_link[link] = output;
     for (uint32_t i = 0; i < e->vcs; i++) {
-        uint32_t ring = o->ring + i;
+        uint32_t ring = first + i;
         e->upstream[ring] = from;
         if (e->ring_rate != NULL) e->ring_rate[ring] = o->rate;
         if (e->ring_credit != NULL) e->ring_credit[ring] = latency.credit;
@@ -378,7 +379,8 @@ static enum sim_status build(net_packet_engine *e, struct sim_error *err)
         }
         e->block_begin[e->nodes] = bytes;
         e->rings = (uint32_t)rings;
-        e->block = SIM_NEW(char, bytes + 1);
+        e->memory = SIM_NEW(char, bytes + LINE);
+        e->block = e->memory + (LINE - (uintptr_t)e->memory % LINE) % LINE;
         e->wake = SIM_NEW(net_ticks, e->nodes);
         e->upstream = SIM_NEW(uint32_t, e->rings);
         e->output_of_link = SIM_NEW(uint32_t, topo_links(t));
@@ -452,7 +454,7 @@ void net_packet_destroy(net_packet_engine *e)
     sim_free(e->latency);
     sim_free(e->span);
     sim_free(e->kind);
-    sim_free(e->block);
+    sim_free(e->memory);
     sim_free(e->block_begin);
     sim_free(e->wake);
     sim_free(e->upstream);
@@ -551,7 +553,7 @@ void net_packet_offer(net_packet_engine *e, uint32_t node, uint32_t port,
                       const struct net_packet *packet, net_ticks ready)
 {
     struct view v = net_packet_view(e, node);
-    put_head(e, &v, e->words, port, packet, ready);
+    set_bit(v.dirty, put_head(e, &v, e->words, port, packet, ready));
     lower_wake(e, node, ready);
 }
 
@@ -578,7 +580,7 @@ ALWAYS_INLINE void prefetch_block(const net_packet_engine *e, uint32_t node)
 {
     const char *block = e->block + e->block_begin[node];
     size_t bytes = e->block_begin[node + 1] - e->block_begin[node];
-    for (size_t at = 0; at < bytes; at += 64)
+    for (size_t at = 0; at < bytes; at += LINE)
         __builtin_prefetch(block + at, 1);
 }
 
@@ -589,7 +591,7 @@ ALWAYS_INLINE void prefetch_slots(const net_packet_engine *e, uint32_t id)
         __builtin_prefetch(e->slot + v.queue[q].head, 1);
     for (uint32_t o = 0; o < v.node->outputs; o++)
         for (uint32_t vc = 0; vc < e->vcs; vc++)
-            __builtin_prefetch(e->slot + v.tail[o * e->vcs + vc], 1);
+            __builtin_prefetch(e->slot + v.gate[2 * (o * e->vcs + vc)], 1);
 }
 
 ALWAYS_INLINE void prefetch_ahead(const net_packet_engine *e, uint32_t node, net_ticks end)

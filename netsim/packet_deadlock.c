@@ -7,6 +7,11 @@
 #include "base/arena.h"
 #include "netsim/packet_internal.h"
 
+static uint32_t ring_behind(const net_packet_engine *e, const struct view *v, uint32_t channel)
+{
+    return v->gate[2 * channel] >> e->shift;
+}
+
 /* [rings / vcs] links by the rings behind them; TOPO_NONE: an injection's. */
 static topo_link_id *links_by_ring(const net_packet_engine *e)
 {
@@ -15,7 +20,7 @@ static topo_link_id *links_by_ring(const net_packet_engine *e)
         link[i] = TOPO_NONE;
     for (topo_link_id l = 0; l < topo_links(e->topology); l++) {
         struct view v = net_packet_view(e, topo_link_from(e->topology, l));
-        link[v.output[e->output_of_link[l]].ring / e->vcs] = l;
+        link[ring_behind(e, &v, e->output_of_link[l] * e->vcs) / e->vcs] = l;
     }
     return link;
 }
@@ -28,11 +33,11 @@ static uint32_t *who_waits(const net_packet_engine *e)
         struct view v = net_packet_view(e, i);
         for (uint32_t q = 0; q < v.node->rings; q++) {
             bool is_idle = v.idle[q / 64] >> q % 64 & 1;
-            uint32_t channel = v.queue[q].channel;
-            const struct output *out = &v.output[channel / e->vcs];
-            bool waits = !is_idle && out->ring != NONE32;
-            uint32_t vc = v.queue[q].vc != VC_NONE ? v.queue[q].vc : channel % e->vcs;
-            waits_for[v.node->first_ring + q] = waits ? out->ring + vc : NONE32;
+            const struct queue *queue = &v.queue[q];
+            uint32_t channel = queue->gate / 2, output = channel / e->vcs;
+            if (queue->vc != VC_NONE) channel = output * e->vcs + queue->vc;
+            bool waits = !is_idle && !v.output[output].is_ejection;
+            waits_for[v.node->first_ring + q] = waits ? ring_behind(e, &v, channel) : NONE32;
         }
     }
     return waits_for;

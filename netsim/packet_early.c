@@ -25,7 +25,7 @@ ALWAYS_INLINE net_ticks free_from(const struct visit *w, uint32_t o, uint32_t ch
     if (is_bound_early(w, o) && w->v.owner[channel] != NONE16) return NET_TICKS_NEVER;
     net_ticks free = is_bound_early(w, o) ? w->v.available[channel] : 0;
     if (is_bound_early(w, o) && !w->e->router.is_credit_first) return free;
-    net_ticks room = room_at(w, channel, 0);
+    net_ticks room = room_at(w, 2 * channel);
     if (room >= OCCUPIED) {
         *is_blocked = true;
         return NET_TICKS_NEVER;
@@ -38,8 +38,8 @@ ALWAYS_INLINE net_ticks class_free_from(const struct visit *w, uint32_t o, const
 {
     net_ticks best = NET_TICKS_NEVER;
     if (w->v.output[o].is_ejection) return 0;
-    for (uint32_t c = q->channel; c < q->channel + q->channels; c++) {
-        net_ticks free = free_from(w, o, c, is_blocked);
+    for (uint32_t i = 0; i < q->channels; i++) {
+        net_ticks free = free_from(w, o, q->gate / 2 + i, is_blocked);
         if (free < best) best = free;
     }
     return best;
@@ -49,7 +49,7 @@ ALWAYS_INLINE net_ticks class_free_from(const struct visit *w, uint32_t o, const
 ALWAYS_INLINE net_ticks go_from(const struct visit *w, uint32_t o, const struct queue *q,
                                 bool *is_blocked)
 {
-    net_ticks room = room_at(w, o * w->e->vcs + q->vc, 0);
+    net_ticks room = room_at(w, 2 * (o * w->e->vcs + q->vc));
     if (room < OCCUPIED) return later_of(q->ready, room);
     *is_blocked = true;
     return NET_TICKS_NEVER;
@@ -62,7 +62,7 @@ ALWAYS_INLINE void plan_early(struct visit *w, uint32_t o)
     net_ticks best = NET_TICKS_NEVER;
     uint32_t i;
     for (uint32_t word = 0; word < w->words; word++)
-        FOR_EACH_BIT(w->v.requests[(size_t)o * w->words + word], i)
+        FOR_EACH_BIT(requests_of(&w->v, w->words, o)[word], i)
         {
             const struct queue *q = &w->v.queue[64 * word + i];
             net_ticks from;
@@ -74,9 +74,20 @@ ALWAYS_INLINE void plan_early(struct visit *w, uint32_t o)
             }
             if (from < best) best = from;
         }
-    w->v.nx[o] = best;
-    clear_bit(w->v.blocked, o);
-    if (is_blocked) set_bit(w->v.blocked, o);
+    out->nx = best;
+    out->is_blocked = is_blocked;
+}
+
+/* Outputs are planned when all that is new is known. */
+ALWAYS_INLINE void plan_later(struct visit *w, uint32_t o)
+{
+    set_bit(w->v.dirty, o);
+}
+
+ALWAYS_INLINE void join_early(struct visit *w, uint32_t o, uint32_t q)
+{
+    (void)q;
+    plan_later(w, o);
 }
 
 /* Heads without a channel that could take this one. */
@@ -87,11 +98,11 @@ ALWAYS_INLINE bool find_askers(const struct visit *w, uint32_t o, uint32_t chann
     uint32_t i;
     for (uint32_t word = 0; word < w->words; word++) {
         askers[word] = 0;
-        FOR_EACH_BIT(w->v.requests[(size_t)o * w->words + word], i)
+        FOR_EACH_BIT(requests_of(&w->v, w->words, o)[word], i)
         {
             const struct queue *q = &w->v.queue[64 * word + i];
-            bool asks = q->vc == VC_NONE && q->ready <= w->v.nx[o] && channel >= q->channel &&
-                        channel < q->channel + q->channels;
+            bool asks = q->vc == VC_NONE && q->ready <= w->v.output[o].nx &&
+                        channel - q->gate / 2 < q->channels;
             if (asks) askers[word] |= UINT64_C(1) << i;
         }
         any |= askers[word];
@@ -103,7 +114,7 @@ ALWAYS_INLINE bool find_askers(const struct visit *w, uint32_t o, uint32_t chann
 static void allocate(struct visit *w, uint32_t o, uint64_t *askers, uint64_t *fresh)
 {
     net_packet_engine *e = w->e;
-    net_ticks now = w->v.nx[o];
+    net_ticks now = w->v.output[o].nx;
     uint32_t picked[NET_ROUTER_VCS_MAX], base = o * e->vcs;
     bool is_blocked = false, was_asked = false;
     for (uint32_t vc = 0; vc < e->vcs; vc++) {
@@ -137,12 +148,12 @@ static uint32_t arbitrate(const struct visit *w, uint32_t o, const uint64_t *fre
     uint32_t i;
     for (int is_fresh = 0; is_fresh < 2; is_fresh++) {
         for (uint32_t word = 0; word < w->words; word++) {
-            uint64_t requests = w->v.requests[(size_t)o * w->words + word];
+            uint64_t requests = requests_of(&w->v, w->words, o)[word];
             ready[word] = 0;
             FOR_EACH_BIT(requests & (is_fresh ? fresh[word] : ~fresh[word]), i)
             {
                 const struct queue *q = &w->v.queue[64 * word + i];
-                if (q->vc != VC_NONE && go_from(w, o, q, &unused) <= w->v.nx[o])
+                if (q->vc != VC_NONE && go_from(w, o, q, &unused) <= w->v.output[o].nx)
                     ready[word] |= UINT64_C(1) << i;
             }
         }
@@ -156,19 +167,19 @@ static uint32_t arbitrate(const struct visit *w, uint32_t o, const uint64_t *fre
 static void grant_port(struct visit *w, uint32_t o)
 {
     struct output *out = &w->v.output[o];
-    uint64_t *ready = w->v.candidates + (size_t)o * w->words, free = 0;
+    uint64_t *ready = candidates_of(&w->v, w->words, o), free = 0;
     bool unused = false;
     uint32_t i;
     for (uint32_t word = 0; word < w->words; word++) {
         ready[word] = 0;
-        FOR_EACH_BIT(w->v.requests[(size_t)o * w->words + word], i)
-        if (w->v.queue[64 * word + i].ready <= w->v.nx[o]) ready[word] |= UINT64_C(1) << i;
+        FOR_EACH_BIT(requests_of(&w->v, w->words, o)[word], i)
+        if (w->v.queue[64 * word + i].ready <= w->v.output[o].nx) ready[word] |= UINT64_C(1) << i;
     }
     uint32_t base = o * w->e->vcs;
     for (uint32_t vc = 0; vc < w->e->vcs && !out->is_ejection; vc++)
-        if (free_from(w, o, base + vc, &unused) <= w->v.nx[o]) free |= UINT64_C(1) << vc;
+        if (free_from(w, o, base + vc, &unused) <= w->v.output[o].nx) free |= UINT64_C(1) << vc;
     if (free != 0) out->vc = (uint8_t)next_round(&free, 1, out->vc);
-    move(w, o, next_round(ready, w->words, out->last), base + out->vc);
+    move(w, o, next_round(ready, w->words, out->last), base + out->vc, plan_later, join_early);
 }
 
 static void grant_early(struct visit *w, uint32_t o)
@@ -178,23 +189,21 @@ static void grant_early(struct visit *w, uint32_t o)
         grant_port(w, o);
         return;
     }
-    uint64_t *scratch = w->v.candidates + (size_t)o * w->words;
+    uint64_t *scratch = candidates_of(&w->v, w->words, o);
     for (uint32_t word = 0; word < w->words; word++)
         w->v.fresh[word] = 0;
     allocate(w, o, scratch, w->v.fresh);
-    uint32_t q = out->free <= w->v.nx[o] ? arbitrate(w, o, w->v.fresh, scratch) : NONE32;
+    uint32_t q = out->free <= w->v.output[o].nx ? arbitrate(w, o, w->v.fresh, scratch) : NONE32;
     set_bit(w->v.dirty, o);
     if (q == NONE32) return;
     uint32_t channel = o * w->e->vcs + w->v.queue[q].vc;
     w->v.owner[channel] = NONE16;
-    move(w, o, q, channel);
+    move(w, o, q, channel, plan_later, join_early);
     w->v.available[channel] = out->free;
 }
 
 void net_packet_visit_early(net_packet_engine *e, uint32_t node, net_ticks end)
 {
-    if (e->words == 1)
-        visit_node(e, node, end, 1, plan_early, grant_early);
-    else
-        visit_node(e, node, end, e->words, plan_early, grant_early);
+    struct visit w = {.e = e, .node = node, .end = end, .words = e->words};
+    visit_node(w, plan_early, join_early, grant_early);
 }

@@ -22,6 +22,7 @@
 
 #include "netsim/packet.h"
 
+#define LINE   64 /* bytes of a cache line */
 #define NONE16 UINT16_MAX
 #define NONE32 UINT32_MAX
 
@@ -53,32 +54,36 @@ struct slot {
 #define STEP_HERE      UINT16_MAX
 #define STEP_CLASS_BIT 12
 
-/* A head waits for `output` from `ready` on; where none is known, the earliest time of the next. */
+/* A head waits for an output from `ready` on; where none is known, the earliest time of the next. */
 struct queue {
     net_ticks ready;
     uint64_t packet;  /* the head, its route that behind the link it waits for */
     uint32_t head;    /* slot; of an injection queue 1 with a packet, else 0 */
-    uint32_t channel; /* output x vcs + vc of the first of those it may take */
-    uint16_t bubble;  /* slots it has to leave free */
+    uint32_t gate;    /* of the first channel it may take */
     uint8_t channels; /* it may take */
     uint8_t vc;       /* bound early; VC_NONE: not yet */
-    uint16_t input;   /* the link it belongs to, or the port behind all links */
     uint8_t axis;     /* along which it comes; AXIS_NONE: a port, or no torus */
+    uint16_t input;   /* the link it belongs to, or the port behind all links */
 };
 #define VC_NONE   UINT8_MAX
 #define AXIS_NONE UINT8_MAX
 
+/* Most is needed at every grant: one cache line. */
 struct output {
-    net_ticks free;   /* the link is idle from then on */
-    net_ticks busy;   /* in all */
-    net_ticks hop;    /* until the head arrives behind it */
-    uint32_t ring;    /* first of the rings behind it; NONE32: ejection */
-    uint32_t node;    /* whose they are */
-    uint16_t last;    /* queue granted last, for round robin */
-    uint8_t rate;     /* index into rates */
-    uint8_t vc;       /* picked last, for round robin */
-    bool is_ejection; /* no rings behind it */
+    net_ticks nx;        /* the next grant, as far as is known */
+    net_ticks free;      /* the link is idle from then on */
+    uint64_t requests;   /* queues that want it, where a mask is one word */
+    uint64_t candidates; /* those that can go at nx */
+    net_ticks busy;      /* in all */
+    net_ticks hop;       /* until the head arrives behind it */
+    uint32_t node;       /* whose the rings behind it are */
+    uint16_t last;       /* queue granted last, for round robin */
+    uint8_t rate;        /* index into rates */
+    uint8_t vc;          /* picked last, for round robin */
+    bool is_ejection;    /* no rings behind it */
+    bool is_blocked;     /* `nx` does not know of a credit still to come */
 };
+static_assert(sizeof(struct queue) == 32 && sizeof(struct output) <= 64, "half a line and a line");
 
 struct node {
     net_ticks due;              /* of the client */
@@ -98,12 +103,12 @@ struct node {
  *
  *     idle        queues without a known head
  *     dirty       outputs whose nx is to be found anew
- *     blocked     outputs whose nx does not know of a credit still to come
- *     nx          the next grant of an output, as far as is known
- *     requests    [outputs x words] queues that want the output
- *     candidates  [outputs x words] those that can go at its nx
- *     tail        slot where the next packet goes; of an ejection one that is always free
+ *     output
+ *     queue
+ *     gate        [channels x 2] slot that must be free: where the next packet goes, and for one that
+ *                 enters an axis a bubble further; of an ejection always free
  *     last_vc     of an input, granted last, for round robin
+ *     requests, candidates   [outputs x words] where a mask is several words
  *
  * Early binding only: queue that owns a channel, or NONE16; when that is available again; no
  * allocation of an output before; round-robin pointers; scratch.
@@ -111,14 +116,12 @@ struct node {
 #define NODE_PARTS(X)                                                                              \
     X(uint64_t, idle, words)                                                                       \
     X(uint64_t, dirty, words)                                                                      \
-    X(uint64_t, blocked, words)                                                                    \
-    X(net_ticks, nx, outputs)                                                                      \
-    X(uint64_t, requests, outputs *words)                                                          \
-    X(uint64_t, candidates, outputs *words)                                                        \
     X(struct output, output, outputs)                                                              \
     X(struct queue, queue, queues)                                                                 \
-    X(uint32_t, tail, channels)                                                                    \
+    X(uint32_t, gate, 2 * channels)                                                                \
     X(uint8_t, last_vc, inputs)                                                                    \
+    X(uint64_t, requests, words > 1 ? outputs * words : 0)                                         \
+    X(uint64_t, candidates, words > 1 ? outputs * words : 0)                                       \
     X(net_ticks, available, early *channels)                                                       \
     X(net_ticks, alloc, early *outputs)                                                            \
     X(uint16_t, owner, early *channels)                                                            \
@@ -190,7 +193,8 @@ struct net_packet_engine {
 
     struct kind *kind; /* [kinds] */
     uint32_t kinds;
-    char *block;            /* of all nodes */
+    char *memory;           /* of all nodes */
+    char *block;            /* the same, at a cache line */
     size_t *block_begin;    /* [nodes] */
     net_ticks *wake;        /* [nodes] nothing to do before */
     uint32_t *upstream;     /* [rings] node that writes */
@@ -231,12 +235,6 @@ bool net_packet_closes_axis(const topo *t, topo_node_id from, uint32_t port);
 /* One node for one window: everything it does before `end`. */
 void net_packet_visit_late(net_packet_engine *e, uint32_t node, net_ticks end);
 void net_packet_visit_early(net_packet_engine *e, uint32_t node, net_ticks end);
-
-/* What a packet of this tag takes on a link of the rate. */
-static inline struct span net_packet_span(const net_packet_engine *e, uint32_t tag, uint32_t rate)
-{
-    return e->span[(tag >> TAG_SIZE_BIT) * e->rates + rate];
-}
 
 static inline uint32_t route_of(uint64_t packet)
 {
