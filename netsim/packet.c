@@ -107,6 +107,9 @@ static void choose_times(net_packet_engine *e)
         e->flit[r] = (net_ticks)llrint(e->router.flit_bytes * e->ticks_per_byte[r]);
     e->span = SIM_NEW(struct span, (size_t)(SIZES_MAX + 1) * e->rates);
     e->round = e->cycle;
+    e->is_uniform = e->rates == 1;
+    for (uint32_t i = 1; i < e->latencies; i++)
+        e->is_uniform &= e->latency[i].credit == e->latency[0].credit;
 }
 
 /* Slots of a power of two that keep the fastest link busy while credits come round. */
@@ -256,7 +259,7 @@ static void init_queue(const net_packet_engine *e, const struct node *n, struct 
 {
     bool is_ring = q < n->rings;
     uint32_t input = is_ring ? q / e->vcs : n->rings / e->vcs + q - n->rings;
-    *queue = (struct queue){.vc = VC_NONE, .axis = AXIS_NONE, .input = (uint16_t)input};
+    *queue = (struct queue){.axis = AXIS_NONE, .input = (uint16_t)input};
     if (is_ring) queue->head = (n->first_ring + q) << e->shift;
 }
 
@@ -273,7 +276,6 @@ static void init_node(net_packet_engine *e, uint32_t id, const struct node *n)
     }
     for (uint32_t i = 0; i < n->outputs * e->vcs; i++) {
         v.gate[2 * i] = v.gate[2 * i + 1] = free_slot(e);
-        if (e->is_early) v.owner[i] = NONE16;
     }
     if (n->injection == NONE16) return;
     struct output *in = &v.output[n->injection];
@@ -385,8 +387,8 @@ static enum sim_status build(net_packet_engine *e, struct sim_error *err)
         e->upstream = SIM_NEW(uint32_t, e->rings);
         e->output_of_link = SIM_NEW(uint32_t, topo_links(t));
         e->slot = SIM_NEW(struct slot, ((size_t)e->rings << e->shift) + 1 + SLOTS_AHEAD);
-        if (e->rates > 1) e->ring_rate = SIM_NEW(uint8_t, e->rings);
-        if (e->latencies > 1) e->ring_credit = SIM_NEW(net_ticks, e->rings);
+        if (!e->is_uniform) e->ring_rate = SIM_NEW(uint8_t, e->rings);
+        if (!e->is_uniform) e->ring_credit = SIM_NEW(net_ticks, e->rings);
         e->credit = e->latencies > 0 ? e->latency[0].credit : 0;
         uint32_t ring = 0;
         for (uint32_t i = 0; i < e->nodes; i++) {

@@ -33,9 +33,7 @@ static uint32_t *who_waits(const net_packet_engine *e)
         struct view v = net_packet_view(e, i);
         for (uint32_t q = 0; q < v.node->rings; q++) {
             bool is_idle = v.idle[q / 64] >> q % 64 & 1;
-            const struct queue *queue = &v.queue[q];
-            uint32_t channel = queue->gate / 2, output = channel / e->vcs;
-            if (queue->vc != VC_NONE) channel = output * e->vcs + queue->vc;
+            uint32_t channel = v.queue[q].gate / 2, output = channel / e->vcs;
             bool waits = !is_idle && !v.output[output].is_ejection;
             waits_for[v.node->first_ring + q] = waits ? ring_behind(e, &v, channel) : NONE32;
         }

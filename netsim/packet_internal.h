@@ -54,18 +54,17 @@ struct slot {
 #define STEP_HERE      UINT16_MAX
 #define STEP_CLASS_BIT 12
 
-/* A head waits for an output from `ready` on; where none is known, the earliest time of the next. */
+/* A head waits for an output from `ready` on; where none is known, the next comes no earlier. */
 struct queue {
     net_ticks ready;
     uint64_t packet;  /* the head, its route that behind the link it waits for */
     uint32_t head;    /* slot; of an injection queue 1 with a packet, else 0 */
     uint32_t gate;    /* of the first channel it may take */
     uint8_t channels; /* it may take */
-    uint8_t vc;       /* bound early; VC_NONE: not yet */
+    bool is_bound;    /* early, to the channel of `gate` */
     uint8_t axis;     /* along which it comes; AXIS_NONE: a port, or no torus */
     uint16_t input;   /* the link it belongs to, or the port behind all links */
 };
-#define VC_NONE   UINT8_MAX
 #define AXIS_NONE UINT8_MAX
 
 /* Most is needed at every grant: one cache line. */
@@ -105,12 +104,12 @@ struct node {
  *     dirty       outputs whose nx is to be found anew
  *     output
  *     queue
- *     gate        [channels x 2] slot that must be free: where the next packet goes, and for one that
- *                 enters an axis a bubble further; of an ejection always free
+ *     gate        [channels x 2] slot that must be free: where the next packet goes, and for one
+ *                 that enters an axis a bubble further; of an ejection always free
  *     last_vc     of an input, granted last, for round robin
  *     requests, candidates   [outputs x words] where a mask is several words
  *
- * Early binding only: queue that owns a channel, or NONE16; when that is available again; no
+ * Early binding only: when a channel can be given to a head, NEVER while it belongs to one; no
  * allocation of an output before; round-robin pointers; scratch.
  */
 #define NODE_PARTS(X)                                                                              \
@@ -124,10 +123,10 @@ struct node {
     X(uint64_t, candidates, words > 1 ? outputs * words : 0)                                       \
     X(net_ticks, available, early *channels)                                                       \
     X(net_ticks, alloc, early *outputs)                                                            \
-    X(uint16_t, owner, early *channels)                                                            \
     X(uint16_t, grant_pointer, early *channels)                                                    \
     X(uint8_t, accept_pointer, early *queues *outputs)                                             \
-    X(uint64_t, fresh, early *words)
+    X(uint64_t, able, early *words)                                                                \
+    X(uint64_t, picking, early *words)
 
 /* Nodes with as many rings, ports and outputs share one. */
 struct kind {
@@ -178,6 +177,7 @@ struct net_packet_engine {
     uint32_t stride, shift;             /* of rings in `slot`: a power of two */
     net_ticks ejection;
     bool is_early, is_packed;
+    bool is_uniform;         /* links are alike in rate and credit latency */
     uint32_t route_end;      /* of packed routes: a hop behind the last axis */
     uint32_t raises_at_once; /* 1: a packet is in the higher class on the closing link already */
     uint32_t classes;
@@ -198,7 +198,7 @@ struct net_packet_engine {
     size_t *block_begin;    /* [nodes] */
     net_ticks *wake;        /* [nodes] nothing to do before */
     uint32_t *upstream;     /* [rings] node that writes */
-    uint8_t *ring_rate;     /* [rings] of the link; NULL: all alike */
+    uint8_t *ring_rate;     /* [rings] of the link; NULL: uniform */
     net_ticks *ring_credit; /* [rings]; NULL: all `credit` */
     net_ticks credit;
     /* [rings x stride], the first `depth` of each in use; then one that is always free, and some

@@ -74,12 +74,6 @@ ALWAYS_INLINE uint32_t pick_channel(const struct visit *w, uint32_t o, const str
     return first + out->vc;
 }
 
-ALWAYS_INLINE uint32_t first_after(uint64_t bits, uint64_t after)
-{
-    uint64_t above = bits & after;
-    return (uint32_t)__builtin_ctzll(above != 0 ? above : bits);
-}
-
 /* The next input after the last one's, and of its channels the next after its last; or the next
  * channel after the last: `kind` says which. */
 ALWAYS_INLINE uint32_t pick_one_word(const struct visit *w, const struct output *out)
@@ -133,7 +127,7 @@ ALWAYS_INLINE void grant_words(struct visit *w, uint32_t o)
 void net_packet_visit_late(net_packet_engine *e, uint32_t node, net_ticks end)
 {
     struct visit w = {.e = e, .node = node, .end = end, .words = 1, .is_uniform = true};
-    if (e->words == 1 && e->rates == 1 && e->latencies == 1) {
+    if (e->words == 1 && e->is_uniform) {
         visit_node(w, plan_one_word, join_one_word, grant_one_word);
         return;
     }
@@ -143,5 +137,6 @@ void net_packet_visit_late(net_packet_engine *e, uint32_t node, net_ticks end)
         return;
     }
     w.words = e->words;
+    w.is_uniform = e->is_uniform;
     visit_node(w, plan_words, join_words, grant_words);
 }

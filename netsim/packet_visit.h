@@ -102,7 +102,7 @@ ALWAYS_INLINE void request(const net_packet_engine *e, struct view *v, uint32_t 
     queue->packet = step.route | (uint64_t)tag << 32;
     queue->gate = 2 * (step.output * e->vcs + range.first) + enters;
     queue->channels = (uint8_t)range.count;
-    queue->vc = VC_NONE;
+    queue->is_bound = false;
     set_bit(requests_of(v, words, step.output), q);
 }
 
@@ -138,8 +138,7 @@ ALWAYS_INLINE void leave_ring(struct visit *w, uint32_t q, net_ticks when, net_t
     uint32_t ring = w->v.node->first_ring + q, at = w->v.queue[q].head;
     /* occupied when a sender may have to wait */
     bool was_full = e->slot[slots_back(e, at, e->bubble + 1)].time >= OCCUPIED;
-    bool is_alike = w->is_uniform || e->ring_credit == NULL;
-    net_ticks free = when + room + (is_alike ? e->credit : e->ring_credit[ring]);
+    net_ticks free = when + room + (w->is_uniform ? e->credit : e->ring_credit[ring]);
     e->slot[at].time = free;
     prefetch_along(e, at);
     w->v.queue[q].head = slots_on(e, at, 1);
@@ -163,7 +162,7 @@ typedef void (*grant_fn)(struct visit *w, uint32_t o);
 ALWAYS_INLINE net_ticks start_of(const struct visit *w, net_ticks arrived, uint64_t packet,
                                  uint32_t in, uint32_t output)
 {
-    if (w->is_uniform || w->e->rates == 1) return arrived;
+    if (w->is_uniform) return arrived;
     net_ticks slow = span_of(w, packet, in).whole;
     net_ticks fast = span_of(w, packet, w->v.output[output].rate).whole;
     return slow > fast ? arrived + slow - fast : arrived;
@@ -176,8 +175,7 @@ ALWAYS_INLINE bool look(struct visit *w, uint32_t q, join_fn join)
     net_packet_engine *e = w->e;
     const struct node *n = w->v.node;
     struct queue *queue = &w->v.queue[q];
-    bool is_alike = w->is_uniform || e->ring_rate == NULL;
-    uint32_t in = is_alike ? 0 : e->ring_rate[n->first_ring + q];
+    uint32_t in = w->is_uniform ? 0 : e->ring_rate[n->first_ring + q];
     for (;;) {
         const struct slot *s = e->slot + queue->head;
         if (s->time < OCCUPIED) return false;
@@ -259,9 +257,17 @@ ALWAYS_INLINE void move(struct visit *w, uint32_t o, uint32_t q, uint32_t channe
     }
 }
 
-/* The first of `bits` after `last`, going round. */
+/* The first of `bits` that is in `after`, too, or else the first. */
+ALWAYS_INLINE uint32_t first_after(uint64_t bits, uint64_t after)
+{
+    uint64_t above = bits & after;
+    return (uint32_t)__builtin_ctzll(above != 0 ? above : bits);
+}
+
+/* The first of `bits` after `last`, going round; NONE32: there are none. */
 ALWAYS_INLINE uint32_t next_round(const uint64_t *bits, uint32_t words, uint32_t last)
 {
+    if (words == 1) return bits[0] == 0 ? NONE32 : first_after(bits[0], ~UINT64_C(1) << last);
     uint32_t first = last / 64;
     uint64_t above = last % 64 == 63 ? 0 : bits[first] & (~UINT64_C(0) << (last % 64 + 1));
     if (above != 0) return 64 * first + (uint32_t)__builtin_ctzll(above);
