@@ -246,7 +246,9 @@ static uint32_t free_slot(const net_packet_engine *e)
 /* An output's gates to the first slots of the rings behind it. */
 static void point_gates(const net_packet_engine *e, struct view *v, uint32_t output, uint32_t ring)
 {
-    v->output[output].is_ejection = false;
+    struct output *o = &v->output[output];
+    o->behind = (uint16_t)(ring - net_packet_node(e, o->node)->first_ring - output * e->vcs);
+    o->is_ejection = false;
     for (uint32_t vc = 0; vc < e->vcs; vc++) {
         uint32_t *gate = v->gate + 2 * (output * e->vcs + vc);
         gate[0] = (ring + vc) << e->shift;
@@ -384,6 +386,7 @@ static enum sim_status build(net_packet_engine *e, struct sim_error *err)
         e->memory = SIM_NEW(char, bytes + LINE);
         e->block = e->memory + (LINE - (uintptr_t)e->memory % LINE) % LINE;
         e->wake = SIM_NEW(net_ticks, e->nodes);
+        e->arriving = SIM_NEW(uint64_t, (size_t)e->nodes * e->words);
         e->upstream = SIM_NEW(uint32_t, e->rings);
         e->output_of_link = SIM_NEW(uint32_t, topo_links(t));
         e->slot = SIM_NEW(struct slot, ((size_t)e->rings << e->shift) + 1 + SLOTS_AHEAD);
@@ -459,6 +462,7 @@ void net_packet_destroy(net_packet_engine *e)
     sim_free(e->memory);
     sim_free(e->block_begin);
     sim_free(e->wake);
+    sim_free(e->arriving);
     sim_free(e->upstream);
     sim_free(e->ring_rate);
     sim_free(e->ring_credit);
@@ -589,8 +593,10 @@ ALWAYS_INLINE void prefetch_block(const net_packet_engine *e, uint32_t node)
 ALWAYS_INLINE void prefetch_slots(const net_packet_engine *e, uint32_t id)
 {
     struct view v = net_packet_view(e, id);
-    for (uint32_t q = 0; q < v.node->rings; q++)
-        __builtin_prefetch(e->slot + v.queue[q].head, 1);
+    uint32_t i;
+    for (uint32_t word = 0; word < e->words; word++)
+        FOR_EACH_BIT(arriving_at(e, e->words, id)[word], i)
+    __builtin_prefetch(e->slot + v.queue[64 * word + i].head, 1);
     for (uint32_t o = 0; o < v.node->outputs; o++)
         for (uint32_t vc = 0; vc < e->vcs; vc++)
             __builtin_prefetch(e->slot + v.gate[2 * (o * e->vcs + vc)], 1);

@@ -81,6 +81,7 @@ struct output {
     uint8_t vc;          /* picked last, for round robin */
     bool is_ejection;    /* no rings behind it */
     bool is_blocked;     /* `nx` does not know of a credit still to come */
+    uint16_t behind;     /* a channel plus this is the queue behind it, modulo 2^16 */
 };
 static_assert(sizeof(struct queue) == 32 && sizeof(struct output) <= 64, "half a line and a line");
 
@@ -197,6 +198,8 @@ struct net_packet_engine {
     char *block;            /* the same, at a cache line */
     size_t *block_begin;    /* [nodes] */
     net_ticks *wake;        /* [nodes] nothing to do before */
+    uint64_t *arriving;     /* [nodes x words] queues that may have packets without a known head:
+                               who writes into a ring sets its bit, who finds it empty clears it */
     uint32_t *upstream;     /* [rings] node that writes */
     uint8_t *ring_rate;     /* [rings] of the link; NULL: uniform */
     net_ticks *ring_credit; /* [rings]; NULL: all `credit` */

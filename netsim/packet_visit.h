@@ -86,6 +86,11 @@ ALWAYS_INLINE bool is_wanted(const struct view *v, uint32_t words, uint32_t o)
     return any != 0;
 }
 
+ALWAYS_INLINE uint64_t *arriving_at(const net_packet_engine *e, uint32_t words, uint32_t node)
+{
+    return e->arriving + (size_t)node * words;
+}
+
 /* From when on there is room behind a gate; OCCUPIED or later: not known yet. */
 ALWAYS_INLINE net_ticks room_at(const struct visit *w, uint32_t gate)
 {
@@ -178,7 +183,10 @@ ALWAYS_INLINE bool look(struct visit *w, uint32_t q, join_fn join)
     uint32_t in = w->is_uniform ? 0 : e->ring_rate[n->first_ring + q];
     for (;;) {
         const struct slot *s = e->slot + queue->head;
-        if (s->time < OCCUPIED) return false;
+        if (s->time < OCCUPIED) {
+            clear_bit(arriving_at(e, w->words, w->node), q);
+            return false;
+        }
         net_ticks arrived = s->time - OCCUPIED, ready = later_of(arrived, queue->ready);
         if (ready >= w->end) {
             if (ready < w->later) w->later = ready;
@@ -223,6 +231,7 @@ ALWAYS_INLINE void push(struct visit *w, struct output *out, uint32_t channel, u
     gate[1] = slots_on(e, gate[1], 1);
     e->slot[at] = (struct slot){OCCUPIED | arrives, packet};
     prefetch_along(e, at);
+    set_bit(arriving_at(e, w->words, out->node), (uint16_t)(channel + out->behind));
     wake(e, out->node, arrives);
 }
 
@@ -278,14 +287,14 @@ ALWAYS_INLINE uint32_t next_round(const uint64_t *bits, uint32_t words, uint32_t
     return NONE32;
 }
 
-/* Queues without a known head look for one, and outputs for credits. */
+/* Queues without a known head that may have one look for it, and outputs for credits. */
 ALWAYS_INLINE void start_visit(struct visit *w, join_fn join)
 {
     uint32_t outputs = w->v.node->outputs, i;
     for (uint32_t o = 0; o < outputs; o++)
         w->v.dirty[o / 64] |= (uint64_t)w->v.output[o].is_blocked << o % 64;
     for (uint32_t word = 0; word < w->words; word++)
-        FOR_EACH_BIT(w->v.idle[word], i)
+        FOR_EACH_BIT(w->v.idle[word] & arriving_at(w->e, w->words, w->node)[word], i)
     if (look(w, 64 * word + i, join)) clear_bit(w->v.idle, 64 * word + i);
 }
 
