@@ -107,9 +107,6 @@ static void choose_times(net_packet_engine *e)
         e->flit[r] = (net_ticks)llrint(e->router.flit_bytes * e->ticks_per_byte[r]);
     e->span = SIM_NEW(struct span, (size_t)(SIZES_MAX + 1) * e->rates);
     e->round = e->cycle;
-    e->is_uniform = e->rates == 1;
-    for (uint32_t i = 1; i < e->latencies; i++)
-        e->is_uniform &= e->latency[i].credit == e->latency[0].credit;
 }
 
 /* Slots of a power of two that keep the fastest link busy while credits come round. */
@@ -160,6 +157,9 @@ static enum sim_status choose_channels(net_packet_engine *e, struct sim_error *e
     e->slack = e->router.buffer_flits % flits;
     while (e->stride < e->depth)
         e->stride = UINT32_C(1) << ++e->shift;
+    e->is_uniform = e->rates == 1 && e->stride == e->depth;
+    for (uint32_t i = 1; i < e->latencies; i++)
+        e->is_uniform &= e->latency[i].credit == e->latency[0].credit;
     e->bubble = e->router.bubble < e->depth ? e->router.bubble : e->depth - 1;
     return SIM_OK;
 }
@@ -273,7 +273,7 @@ static void init_node(net_packet_engine *e, uint32_t id, const struct node *n)
         init_queue(e, n, &v.queue[q], q);
         if (q < n->rings) set_bit(v.idle, q);
     }
-    for (uint32_t o = 0; o < n->outputs; o++) {
+    for (uint32_t o = 0; o < OUTPUTS(n->outputs); o++) {
         v.output[o] = (struct output){.nx = NET_TICKS_NEVER, .node = id, .is_ejection = true};
     }
     for (uint32_t i = 0; i < n->outputs * e->vcs; i++) {
@@ -305,7 +305,7 @@ static void connect(net_packet_engine *e, topo_link_id link, uint32_t output, ui
     o->hop = latency.hop;
     point_gates(e, &v, output, first);
     if (e->is_packed && e->router.class_rule != NET_CLASS_WRAP)
-        v.node->wraps |= (uint8_t)(net_packet_closes_axis(t, from, output) << output);
+        v.node->raises[output] = net_packet_closes_axis(t, from, output);
     e->output_of_link[link] = output;
     for (uint32_t i = 0; i < e->vcs; i++) {
         uint32_t ring = first + i;
@@ -590,16 +590,25 @@ ALWAYS_INLINE void prefetch_block(const net_packet_engine *e, uint32_t node)
         __builtin_prefetch(block + at, 1);
 }
 
+/* Around a head: leave_ring() looks behind it, look() after it. What lies round the ring's end is
+ * left out. */
+ALWAYS_INLINE void prefetch_head(const net_packet_engine *e, uint32_t head)
+{
+    uint32_t at = head & (e->stride - 1), back = e->bubble + 1 < at ? e->bubble + 1 : at;
+    __builtin_prefetch(e->slot + head - back, 1);
+    __builtin_prefetch(e->slot + head, 1);
+    __builtin_prefetch(e->slot + head + SLOTS_AHEAD / 2, 1);
+}
+
 ALWAYS_INLINE void prefetch_slots(const net_packet_engine *e, uint32_t id)
 {
     struct view v = net_packet_view(e, id);
-    uint32_t i;
+    uint32_t gates = 2 * v.node->outputs * e->vcs, i;
     for (uint32_t word = 0; word < e->words; word++)
         FOR_EACH_BIT(arriving_at(e, e->words, id)[word], i)
-    __builtin_prefetch(e->slot + v.queue[64 * word + i].head, 1);
-    for (uint32_t o = 0; o < v.node->outputs; o++)
-        for (uint32_t vc = 0; vc < e->vcs; vc++)
-            __builtin_prefetch(e->slot + v.gate[2 * (o * e->vcs + vc)], 1);
+    prefetch_head(e, v.queue[64 * word + i].head);
+    for (uint32_t gate = 0; gate < gates; gate++)
+        __builtin_prefetch(e->slot + v.gate[gate], 1);
 }
 
 ALWAYS_INLINE void prefetch_ahead(const net_packet_engine *e, uint32_t node, net_ticks end)

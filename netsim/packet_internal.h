@@ -94,7 +94,7 @@ struct node {
     uint16_t outputs, ejection; /* `links`; NONE16: every link ejects by itself */
     uint16_t injection;         /* output behind the source of a buffered injection; else NONE16 */
     uint16_t ports;             /* injection heads; port i is queue rings + i */
-    uint8_t wraps;              /* of packed routes: outputs that raise the class */
+    bool raises[8];             /* of packed routes, by output: raises the class */
 };
 
 /*
@@ -116,7 +116,7 @@ struct node {
 #define NODE_PARTS(X)                                                                              \
     X(uint64_t, idle, words)                                                                       \
     X(uint64_t, dirty, words)                                                                      \
-    X(struct output, output, outputs)                                                              \
+    X(struct output, output, OUTPUTS(outputs))                                                     \
     X(struct queue, queue, queues)                                                                 \
     X(uint32_t, gate, 2 * channels)                                                                \
     X(uint8_t, last_vc, inputs)                                                                    \
@@ -128,6 +128,9 @@ struct node {
     X(uint8_t, accept_pointer, early *queues *outputs)                                             \
     X(uint64_t, able, early *words)                                                                \
     X(uint64_t, picking, early *words)
+
+/* Outputs are scanned four at a time; those that are none never grant. */
+#define OUTPUTS(count) (((count) + 3u) / 4 * 4)
 
 /* Nodes with as many rings, ports and outputs share one. */
 struct kind {
@@ -178,9 +181,9 @@ struct net_packet_engine {
     uint32_t stride, shift;             /* of rings in `slot`: a power of two */
     net_ticks ejection;
     bool is_early, is_packed;
-    bool is_uniform;         /* links are alike in rate and credit latency */
-    uint32_t route_end;      /* of packed routes: a hop behind the last axis */
-    uint32_t raises_at_once; /* 1: a packet is in the higher class on the closing link already */
+    bool is_uniform;     /* links are alike in rate and credit latency, rings a power of two */
+    uint32_t route_end;  /* of packed routes: a hop behind the last axis */
+    bool raises_at_once; /* a packet is in the higher class on the closing link already */
     uint32_t classes;
     struct class_range range[NET_ROUTER_VCS_MAX + 1]; /* [classes], then any */
 
@@ -261,12 +264,16 @@ struct step {
 static inline struct step net_packet_packed_step(const net_packet_engine *e, const struct node *n,
                                                  uint32_t route)
 {
-    uint32_t axis = (uint32_t)__builtin_ctz((route & ROUTE_HOPS) | e->route_end) >> 3;
-    uint32_t direction = (route & ROUTE_DIRECTION) >> (8 * axis + 7) & 1;
-    uint32_t output = 2 * axis + direction, raises = n->wraps >> output & 1;
-    uint32_t class = (route >> (ROUTE_CLASS_BIT + axis) & 1) | (raises & e->raises_at_once);
-    route -= UINT32_C(1) << (8 * axis) & ROUTE_HOPS;
-    return (struct step){output, class, route | raises << (ROUTE_CLASS_BIT + axis)};
+    static const struct {
+        uint32_t hop, class;
+    } axes[] = {
+        {1, UINT32_C(1) << 24}, {1 << 8, UINT32_C(1) << 25}, {1 << 16, UINT32_C(1) << 26}, {0, 0}};
+    uint32_t shift = (uint32_t)__builtin_ctz((route & ROUTE_HOPS) | e->route_end) & 0x18;
+    uint32_t direction = (route & ROUTE_DIRECTION) >> shift >> 7;
+    uint32_t output = shift / 4 + (direction & 1), bit = axes[shift / 8].class;
+    uint32_t raised = route | (bit & (0 - (uint32_t)n->raises[output]));
+    uint32_t class = ((e->raises_at_once ? raised : route) & bit) != 0;
+    return (struct step){output, class, raised - axes[shift / 8].hop};
 }
 
 static inline struct step net_packet_step(const net_packet_engine *e, const struct node *n,

@@ -8,44 +8,67 @@
  */
 #include "netsim/packet_visit.h"
 
-/* When a queue could take the output: the earliest that one of its channels has room. */
-ALWAYS_INLINE net_ticks go_from(struct visit *w, struct output *out, const struct queue *q)
+/* When a queue could take the output: the earliest that one of its channels has room. Adds to
+ * `rooms` the top bit if it is not known of one. */
+ALWAYS_INLINE net_ticks go_from(const struct visit *w, const struct output *out,
+                                const struct queue *q, net_ticks *rooms)
 {
-    net_ticks room = NET_TICKS_NEVER, any = 0;
+    net_ticks room = NET_TICKS_NEVER;
     uint32_t gate = q->gate, end = gate + 2 * q->channels;
     do {
         net_ticks from = room_at(w, gate);
-        any |= from;
+        *rooms |= from;
         room = from < room ? from : room;
     } while ((gate += 2) < end);
-    out->is_blocked |= any >= OCCUPIED;
     return later_of(later_of(q->ready, out->free), room);
 }
 
-/* Queue q joins the candidates, or replaces them. */
+/* Of an output while queues are added to it. */
+struct plan {
+    net_ticks nx, rooms;
+    uint64_t candidates;
+};
+
+/* Queue q joins the candidates, or replaces them: masks in place of branches. */
+ALWAYS_INLINE void add(const struct visit *w, const struct output *out, struct plan *plan,
+                       uint32_t q)
+{
+    net_ticks from = go_from(w, out, &w->v.queue[q], &plan->rooms);
+    uint64_t stay = 0 - (uint64_t)(from >= plan->nx);
+    plan->candidates = (plan->candidates & stay) | (uint64_t)(from <= plan->nx) << q;
+    plan->nx = from < plan->nx ? from : plan->nx;
+}
+
+ALWAYS_INLINE void set_plan(struct output *out, const struct plan *plan)
+{
+    out->nx = plan->nx;
+    out->candidates = plan->candidates;
+    out->is_blocked = plan->rooms >= OCCUPIED;
+}
+
 ALWAYS_INLINE void join_one_word(struct visit *w, uint32_t o, uint32_t q)
 {
     struct output *out = &w->v.output[o];
-    net_ticks from = go_from(w, out, &w->v.queue[q]), nx = out->nx;
-    uint64_t stay = 0 - (uint64_t)(from >= nx); /* all ones or none, in place of branches */
-    out->candidates = (out->candidates & stay) | (uint64_t)(from <= nx) << q;
-    out->nx = from < nx ? from : nx;
+    struct plan plan = {out->nx, out->is_blocked ? OCCUPIED : 0, out->candidates};
+    add(w, out, &plan, q);
+    set_plan(out, &plan);
 }
 
 ALWAYS_INLINE void plan_one_word(struct visit *w, uint32_t o)
 {
     struct output *out = &w->v.output[o];
-    out->nx = NET_TICKS_NEVER;
-    out->is_blocked = false;
+    struct plan plan = {NET_TICKS_NEVER, 0, 0};
     for (uint64_t left = out->requests; left != 0; left &= left - 1)
-        join_one_word(w, o, (uint32_t)__builtin_ctzll(left));
+        add(w, out, &plan, (uint32_t)__builtin_ctzll(left));
+    set_plan(out, &plan);
 }
 
 ALWAYS_INLINE void join_words(struct visit *w, uint32_t o, uint32_t q)
 {
     struct output *out = &w->v.output[o];
     uint64_t *candidates = candidates_of(&w->v, w->words, o);
-    net_ticks from = go_from(w, out, &w->v.queue[q]);
+    net_ticks rooms = 0, from = go_from(w, out, &w->v.queue[q], &rooms);
+    out->is_blocked |= rooms >= OCCUPIED;
     for (uint32_t word = 0; from < out->nx && word < w->words; word++)
         candidates[word] = 0;
     if (from <= out->nx) set_bit(candidates, q);

@@ -22,7 +22,7 @@ struct visit {
     struct view v;
     const struct kind *kind;
     uint32_t node, words;
-    bool is_uniform; /* links are alike in rate and latency */
+    bool is_uniform; /* as of the engine */
     net_ticks end;
     net_ticks later; /* heads that arrive after the window */
     uint64_t hops;
@@ -33,15 +33,20 @@ ALWAYS_INLINE net_ticks later_of(net_ticks a, net_ticks b)
     return a > b ? a : b;
 }
 
-/* The slot so many (up to a ring's depth) after another of its ring, or before it. */
-ALWAYS_INLINE uint32_t slots_on(const net_packet_engine *e, uint32_t slot, uint32_t count)
+/* The slot so many (up to a ring's depth) after another of its ring, or before it. Rings of a power
+ * of two wrap by a mask. */
+ALWAYS_INLINE uint32_t slots_on(const struct visit *w, uint32_t slot, uint32_t count)
 {
+    const net_packet_engine *e = w->e;
     uint32_t at = (slot & (e->stride - 1)) + count;
+    if (w->is_uniform) return slot ^ (((slot + count) ^ slot) & (e->stride - 1));
     return slot + count - (at >= e->depth ? e->depth : 0);
 }
 
-ALWAYS_INLINE uint32_t slots_back(const net_packet_engine *e, uint32_t slot, uint32_t count)
+ALWAYS_INLINE uint32_t slots_back(const struct visit *w, uint32_t slot, uint32_t count)
 {
+    const net_packet_engine *e = w->e;
+    if (w->is_uniform) return slot ^ (((slot - count) ^ slot) & (e->stride - 1));
     return slot - count + ((slot & (e->stride - 1)) < count ? e->depth : 0);
 }
 
@@ -142,11 +147,11 @@ ALWAYS_INLINE void leave_ring(struct visit *w, uint32_t q, net_ticks when, net_t
     net_packet_engine *e = w->e;
     uint32_t ring = w->v.node->first_ring + q, at = w->v.queue[q].head;
     /* occupied when a sender may have to wait */
-    bool was_full = e->slot[slots_back(e, at, e->bubble + 1)].time >= OCCUPIED;
+    bool was_full = e->slot[slots_back(w, at, e->bubble + 1)].time >= OCCUPIED;
     net_ticks free = when + room + (w->is_uniform ? e->credit : e->ring_credit[ring]);
     e->slot[at].time = free;
     prefetch_along(e, at);
-    w->v.queue[q].head = slots_on(e, at, 1);
+    w->v.queue[q].head = slots_on(w, at, 1);
     if (was_full) wake(e, e->upstream[ring], free);
 }
 
@@ -227,8 +232,8 @@ ALWAYS_INLINE void push(struct visit *w, struct output *out, uint32_t channel, u
     net_packet_engine *e = w->e;
     uint32_t *gate = w->v.gate + 2 * channel, at = gate[0];
     net_ticks arrives = out->nx + out->hop;
-    gate[0] = slots_on(e, at, 1);
-    gate[1] = slots_on(e, gate[1], 1);
+    gate[0] = slots_on(w, at, 1);
+    gate[1] = slots_on(w, gate[1], 1);
     e->slot[at] = (struct slot){OCCUPIED | arrives, packet};
     prefetch_along(e, at);
     set_bit(arriving_at(e, w->words, out->node), (uint16_t)(channel + out->behind));
@@ -298,6 +303,11 @@ ALWAYS_INLINE void start_visit(struct visit *w, join_fn join)
     if (look(w, 64 * word + i, join)) clear_bit(w->v.idle, 64 * word + i);
 }
 
+ALWAYS_INLINE net_ticks earlier_of(net_ticks a, net_ticks b)
+{
+    return a < b ? a : b;
+}
+
 /* The earliest grant. */
 ALWAYS_INLINE net_ticks plan_dirty(struct visit *w, plan_fn plan)
 {
@@ -307,8 +317,10 @@ ALWAYS_INLINE net_ticks plan_dirty(struct visit *w, plan_fn plan)
         w->v.dirty[word] = 0;
     }
     net_ticks first = NET_TICKS_NEVER;
-    for (uint32_t o = 0; o < outputs; o++)
-        first = w->v.output[o].nx < first ? w->v.output[o].nx : first;
+    for (const struct output *o = w->v.output; o < w->v.output + outputs; o += 4) {
+        net_ticks one = earlier_of(o[0].nx, o[1].nx), other = earlier_of(o[2].nx, o[3].nx);
+        first = earlier_of(first, earlier_of(one, other));
+    }
     return first;
 }
 
@@ -317,10 +329,15 @@ ALWAYS_INLINE void grant_before(struct visit *w, net_ticks limit, grant_fn grant
 {
     uint32_t outputs = w->v.node->outputs, i;
     for (uint32_t first = 0; first < outputs; first += 64) {
-        uint32_t end = outputs - first < 64 ? outputs : first + 64;
+        uint32_t end = outputs - first < 64 ? OUTPUTS(outputs) : first + 64;
         uint64_t due = 0;
-        for (uint32_t o = end; o > first; o--)
-            due = 2 * due + (w->v.output[o - 1].nx < limit);
+        for (const struct output *o = w->v.output + end; o > w->v.output + first;) {
+            o -= 4;
+            due = 2 * due + (o[3].nx < limit);
+            due = 2 * due + (o[2].nx < limit);
+            due = 2 * due + (o[1].nx < limit);
+            due = 2 * due + (o[0].nx < limit);
+        }
         FOR_EACH_BIT(due, i) grant(w, first + i);
     }
 }
