@@ -159,6 +159,9 @@ static enum sim_status choose_channels(net_packet_engine *e, struct sim_error *e
     e->slack = e->router.buffer_flits % flits;
     while (e->stride < e->depth)
         e->stride = UINT32_C(1) << ++e->shift;
+    e->is_uniform = e->rates == 1 && e->stride == e->depth;
+    for (uint32_t i = 1; i < e->latencies; i++)
+        e->is_uniform &= e->latency[i].credit == e->latency[0].credit;
     e->bubble = e->router.bubble < e->depth ? e->router.bubble : e->depth - 1;
     return SIM_OK;
 }
@@ -186,7 +189,7 @@ static struct kind kind_of(const net_packet_engine *e, const struct node *n)
     at += (sizeof(type) * (count) + 7) / 8 * 8;
     NODE_PARTS(X)
 #undef X
-    k.bytes = (uint32_t)((at + 63) / 64 * 64);
+    k.bytes = (uint32_t)((at + LINE - 1) / LINE * LINE);
     for (uint32_t q = 0; q < queues && words == 1; q++) {
         bool is_alone = q >= n->rings || e->router.arbitration == NET_BY_CHANNEL;
         uint32_t first = is_alone ? q : q / e->vcs * e->vcs, count = is_alone ? 1 : e->vcs;
@@ -247,12 +250,18 @@ static uint32_t free_slot(const net_packet_engine *e)
     return e->all_rings << e->shift;
 }
 
-/* To the first slots of the rings behind an output. */
-static void point_tails(const net_packet_engine *e, struct view *v, uint32_t output)
+/* An output's gates to the first slots of the rings behind it. */
+static void point_gates(const net_packet_engine *e, struct view *v, uint32_t output, uint32_t ring)
 {
-    v->output[output].is_ejection = false;
-    for (uint32_t vc = 0; vc < e->vcs; vc++)
-        v->tail[output * e->vcs + vc] = (v->output[output].ring + vc) << e->shift;
+    struct output *o = &v->output[output];
+    uint32_t first = o->node < e->nodes ? net_packet_node(e, o->node)->first_ring : ring;
+    o->behind = (uint16_t)(ring - first - output * e->vcs);
+    o->is_ejection = false;
+    for (uint32_t vc = 0; vc < e->vcs; vc++) {
+        uint32_t *gate = v->gate + 2 * (output * e->vcs + vc);
+        gate[0] = (ring + vc) << e->shift;
+        gate[1] = gate[0] + e->bubble;
+    }
 }
 
 static void init_queue(const net_packet_engine *e, const struct node *n, struct queue *queue,
@@ -260,7 +269,7 @@ static void init_queue(const net_packet_engine *e, const struct node *n, struct 
 {
     bool is_ring = q < n->rings;
     uint32_t input = is_ring ? q / e->vcs : n->rings / e->vcs + q - n->rings;
-    *queue = (struct queue){.vc = VC_NONE, .axis = AXIS_NONE, .input = (uint16_t)input};
+    *queue = (struct queue){.axis = AXIS_NONE, .input = (uint16_t)input};
     if (is_ring) queue->head = (n->first_ring + q) << e->shift;
 }
 
@@ -272,19 +281,16 @@ static void init_node(net_packet_engine *e, uint32_t id, const struct node *n)
         init_queue(e, n, &v.queue[q], q);
         if (q < n->rings) set_bit(v.idle, q);
     }
-    for (uint32_t o = 0; o < n->outputs; o++) {
-        v.output[o] = (struct output){.ring = NONE32, .node = id, .is_ejection = true};
-        v.nx[o] = NET_TICKS_NEVER;
+    for (uint32_t o = 0; o < OUTPUTS(n->outputs); o++) {
+        v.output[o] = (struct output){.nx = NET_TICKS_NEVER, .node = id, .is_ejection = true};
     }
     for (uint32_t i = 0; i < n->outputs * e->vcs; i++) {
-        v.tail[i] = free_slot(e);
-        if (e->is_early) v.owner[i] = NONE16;
+        v.gate[2 * i] = v.gate[2 * i + 1] = free_slot(e);
     }
     if (n->injection == NONE16) return;
     struct output *in = &v.output[n->injection];
-    in->ring = n->first_ring + n->rings - e->vcs;
     in->hop = router_ticks(e, e->router.injection);
-    point_tails(e, &v, n->injection);
+    point_gates(e, &v, n->injection, n->first_ring + n->rings - e->vcs);
 }
 
 bool net_packet_closes_axis(const topo *t, topo_node_id from, uint32_t port)
@@ -301,12 +307,11 @@ static void attach_output(net_packet_engine *e, topo_link_id link, uint32_t outp
     struct view v = net_packet_view(e, from);
     struct output *o = &v.output[output];
     o->node = net_packet_is_here(e, to) ? to : e->nodes;
-    o->ring = ring;
     o->rate = rate_index(e, topo_link_rate(t, link));
     o->hop = link_latency(e, link).hop;
     if (e->is_packed && e->router.class_rule != NET_CLASS_WRAP)
-        v.node->wraps |= (uint8_t)(net_packet_closes_axis(t, from, output) << output);
-    point_tails(e, &v, output);
+        v.node->raises[output] = net_packet_closes_axis(t, from, output);
+    point_gates(e, &v, output, ring);
 }
 
 /* The reader's side; gives the first ring. `place`: among the rings of its node. */
@@ -417,7 +422,8 @@ static void place_blocks(net_packet_engine *e, const struct degrees *d)
         if (net_packet_is_here(e, i)) bytes += e->kind[kind].bytes;
     }
     e->block_begin[e->nodes] = bytes;
-    e->block = SIM_NEW(char, bytes + 1);
+    e->memory = SIM_NEW(char, bytes + LINE);
+    e->block = e->memory + (LINE - (uintptr_t)e->memory % LINE) % LINE;
 }
 
 static void init_nodes(net_packet_engine *e, const struct degrees *d)
@@ -460,12 +466,13 @@ static enum sim_status build(net_packet_engine *e, struct sim_error *err)
         e->rings = (uint32_t)x.rings;
         e->all_rings = (uint32_t)(x.rings + x.far_rings);
         e->wake = SIM_NEW(net_ticks, e->nodes + 1);
+        e->arriving = SIM_NEW(uint64_t, (size_t)(e->nodes + 1) * e->words);
         e->upstream = SIM_NEW(uint32_t, e->rings);
         e->ring_link = SIM_NEW(topo_link_id, e->rings / e->vcs + 1);
         e->output_of_link = SIM_NEW(uint32_t, topo_links(t));
         e->slot = SIM_NEW(struct slot, ((size_t)e->all_rings << e->shift) + 1 + SLOTS_AHEAD);
-        if (e->rates > 1) e->ring_rate = SIM_NEW(uint8_t, e->rings);
-        if (e->latencies > 1) e->ring_credit = SIM_NEW(net_ticks, e->rings);
+        if (!e->is_uniform) e->ring_rate = SIM_NEW(uint8_t, e->rings);
+        if (!e->is_uniform) e->ring_credit = SIM_NEW(net_ticks, e->rings);
         e->credit = e->latencies > 0 ? e->latency[0].credit : 0;
         for (uint32_t i = 0; i <= e->rings / e->vcs; i++)
             e->ring_link[i] = TOPO_NONE;
@@ -539,9 +546,10 @@ void net_packet_destroy(net_packet_engine *e)
     sim_free(e->latency);
     sim_free(e->span);
     sim_free(e->kind);
-    sim_free(e->block);
+    sim_free(e->memory);
     sim_free(e->block_begin);
     sim_free(e->wake);
+    sim_free(e->arriving);
     sim_free(e->upstream);
     sim_free(e->ring_link);
     sim_free(e->own);
@@ -653,7 +661,7 @@ void net_packet_offer(net_packet_engine *e, uint32_t node, uint32_t port,
                       const struct net_packet *packet, net_ticks ready)
 {
     struct view v = net_packet_view(e, node);
-    put_head(e, &v, e->words, port, packet, ready);
+    set_bit(v.dirty, put_head(e, &v, e->words, port, packet, ready));
     lower_wake(e, node, ready);
 }
 

@@ -11,7 +11,7 @@ static uint32_t count_from_head(const net_packet_engine *e, const struct view *v
 {
     uint32_t count = 0, at = v->queue[q].head;
     while (count < e->depth && e->slot[at].time >= OCCUPIED) {
-        at = slots_on(e, at, 1);
+        at = ring_on(e, at, 1);
         count++;
     }
     return count;
@@ -43,7 +43,7 @@ static uint64_t audit_rings(net_packet_engine *e, uint32_t node, uint32_t *end)
     for (uint32_t q = 0; q < v.node->rings; q++) {
         uint32_t ring = v.node->first_ring + q, here = count_from_head(e, &v, q);
         if (here != count_all(e, ring)) note_fault(e, node, q, "packets are scattered");
-        end[ring] = here == e->depth ? v.queue[q].head : slots_on(e, v.queue[q].head, here);
+        end[ring] = here == e->depth ? v.queue[q].head : ring_on(e, v.queue[q].head, here);
         count += here;
     }
     return count;
@@ -53,11 +53,11 @@ static uint64_t audit_rings(net_packet_engine *e, uint32_t node, uint32_t *end)
 static void audit_tails(net_packet_engine *e, uint32_t node, const uint32_t *end)
 {
     struct view v = net_packet_view(e, node);
-    for (uint32_t o = 0; o < v.node->outputs; o++) {
-        if (v.output[o].is_ejection || v.output[o].ring >= e->rings) continue;
-        for (uint32_t vc = 0; vc < e->vcs; vc++)
-            if (v.tail[o * e->vcs + vc] != end[v.output[o].ring + vc])
-                note_fault(e, node, o * e->vcs + vc, "a credit is lost or given twice");
+    for (uint32_t c = 0; c < v.node->outputs * e->vcs; c++) {
+        uint32_t at = v.gate[2 * c], ring = at >> e->shift;
+        if (v.output[c / e->vcs].is_ejection || ring >= e->rings) continue;
+        bool is_apart = v.gate[2 * c + 1] == ring_on(e, at, e->bubble);
+        if (at != end[ring] || !is_apart) note_fault(e, node, c, "a credit is lost or given twice");
     }
 }
 

@@ -8,14 +8,14 @@
 /* A ring that is written here and read elsewhere. Slots from `freed` to `sent` are with the
  * reader. */
 struct far_ring {
-    uint32_t ring, node; /* node: that writes */
+    uint32_t node; /* that writes */
     uint32_t sent, freed, with_reader;
 };
 
 /* A ring that is read here and written elsewhere. Slots from `told` to `filled` are not free yet,
  * as far as the writer knows. */
 struct near_ring {
-    uint32_t ring, node; /* node: that reads */
+    uint32_t queue, node; /* of the node that reads */
     uint32_t filled, told, held;
 };
 
@@ -121,10 +121,11 @@ void net_border_add_link(net_packet_engine *e, topo_link_id link, uint32_t ring)
         uint32_t slot = i << e->shift;
         if (is_far) {
             SIM_GROW(n->far, n->far_capacity, n->fars + 1);
-            n->far[n->fars++] = (struct far_ring){i, from, slot, slot, 0};
+            n->far[n->fars++] = (struct far_ring){from, slot, slot, 0};
         } else {
             SIM_GROW(n->near, n->near_capacity, n->nears + 1);
-            n->near[n->nears++] = (struct near_ring){i, to, slot, slot, 0};
+            uint32_t queue = i - net_packet_node(e, to)->first_ring;
+            n->near[n->nears++] = (struct near_ring){queue, to, slot, slot, 0};
         }
     }
 }
@@ -190,7 +191,7 @@ static uint32_t count_filled(const net_packet_engine *e, const struct far_ring *
 {
     uint32_t count = 0, at = r->sent;
     while (r->with_reader + count < e->depth && e->slot[at].time >= OCCUPIED) {
-        at = slots_on(e, at, 1);
+        at = ring_on(e, at, 1);
         count++;
     }
     return count;
@@ -216,7 +217,7 @@ static void tell_routes(const net_packet_engine *e, struct neighbour *n)
     for (uint32_t i = 0; i < n->fars && e->steps > 0; i++) {
         const struct far_ring *r = &n->far[i];
         uint32_t at = r->sent;
-        for (uint32_t left = count_filled(e, r); left > 0; left--, at = slots_on(e, at, 1)) {
+        for (uint32_t left = count_filled(e, r); left > 0; left--, at = ring_on(e, at, 1)) {
             uint32_t route = (uint32_t)e->slot[at].packet & ~ROUTE_LAST;
             if (!(route & ROUTE_TABLE) || !is_news(n, route & ~ROUTE_TABLE)) continue;
             tell_route(e, n, route & ~ROUTE_TABLE);
@@ -236,7 +237,7 @@ static void tell_filled(const net_packet_engine *e, struct neighbour *n)
         if (count == 0) continue;
         net_bytes_put_u32(&n->out, i);
         net_bytes_put_u32(&n->out, count);
-        for (uint32_t left = count; left > 0; left--, r->sent = slots_on(e, r->sent, 1))
+        for (uint32_t left = count; left > 0; left--, r->sent = ring_on(e, r->sent, 1))
             net_bytes_put(&n->out, &e->slot[r->sent], sizeof(struct slot));
         r->with_reader += count;
         rings++;
@@ -256,7 +257,7 @@ static void tell_freed(const net_packet_engine *e, struct neighbour *n)
         uint32_t count = 0;
         for (; r->held > 0 && e->slot[r->told].time < OCCUPIED; r->held--, count++) {
             net_bytes_put(&n->out, &e->slot[r->told].time, sizeof(net_ticks));
-            r->told = slots_on(e, r->told, 1);
+            r->told = ring_on(e, r->told, 1);
         }
         set_count(&n->out, count_place, count);
         rings++;
@@ -336,8 +337,9 @@ static void fill_slots(net_packet_engine *e, struct neighbour *n)
             struct slot *s = &e->slot[r->filled];
             net_bytes_take(&n->in, s, sizeof *s);
             s->packet = translate(n, s->packet);
+            set_bit(arriving_at(e, e->words, r->node), r->queue);
             wake(e, r->node, s->time - OCCUPIED);
-            r->filled = slots_on(e, r->filled, 1);
+            r->filled = ring_on(e, r->filled, 1);
             r->held++;
         }
     }
@@ -351,7 +353,7 @@ static void free_slots(net_packet_engine *e, struct neighbour *n)
             struct slot *s = &e->slot[r->freed];
             net_bytes_take(&n->in, &s->time, sizeof s->time);
             wake(e, r->node, s->time);
-            r->freed = slots_on(e, r->freed, 1);
+            r->freed = ring_on(e, r->freed, 1);
             r->with_reader--;
         }
     }

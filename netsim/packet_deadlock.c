@@ -32,12 +32,11 @@ static void note_waits(const net_packet_engine *e, uint32_t node, const topo_lin
     struct view v = net_packet_view(e, node);
     for (uint32_t q = 0; q < v.node->rings; q++) {
         bool is_idle = v.idle[q / 64] >> q % 64 & 1;
-        uint32_t channel = v.queue[q].channel;
+        uint32_t channel = v.queue[q].gate / 2;
         topo_link_id in = e->ring_link[(v.node->first_ring + q) / e->vcs];
         topo_link_id out = link[channel / e->vcs];
         if (is_idle || in == TOPO_NONE || out == TOPO_NONE) continue;
-        uint32_t vc = v.queue[q].vc != VC_NONE ? v.queue[q].vc : channel % e->vcs;
-        waits[in * e->vcs + q % e->vcs] = 1 + (int64_t)out * e->vcs + vc;
+        waits[in * e->vcs + q % e->vcs] = 1 + (int64_t)out * e->vcs + channel % e->vcs;
     }
 }
 

@@ -15,186 +15,216 @@
 /* Injection and ejection are bound late. */
 ALWAYS_INLINE bool is_bound_early(const struct visit *w, uint32_t o)
 {
-    return !w->v.output[o].is_ejection && o != w->v.node->injection;
+    return o < w->v.node->links;
 }
 
-/* From when on the channel can be given to a head; NEVER while it belongs to one. */
-ALWAYS_INLINE net_ticks free_from(const struct visit *w, uint32_t o, uint32_t channel,
-                                  bool *is_blocked)
+/* From when on the channel can be given to a head; NEVER while it belongs to one. Room in it counts
+ * where it is asked for, and where nothing is bound. */
+ALWAYS_INLINE net_ticks free_from(const struct visit *w, uint32_t o, uint32_t channel)
 {
-    if (is_bound_early(w, o) && w->v.owner[channel] != NONE16) return NET_TICKS_NEVER;
-    net_ticks free = is_bound_early(w, o) ? w->v.available[channel] : 0;
+    net_ticks free = w->v.available[channel];
     if (is_bound_early(w, o) && !w->e->router.is_credit_first) return free;
-    net_ticks room = room_at(w, channel, 0);
-    if (room >= OCCUPIED) {
-        *is_blocked = true;
-        return NET_TICKS_NEVER;
-    }
-    return later_of(free, room);
+    return later_of(free, room_at(w, 2 * channel));
 }
 
-ALWAYS_INLINE net_ticks class_free_from(const struct visit *w, uint32_t o, const struct queue *q,
-                                        bool *is_blocked)
+/* When a head may ask for a channel, or go through the one it has. */
+ALWAYS_INLINE net_ticks act_from(struct visit *w, uint32_t o, const struct queue *q)
 {
-    net_ticks best = NET_TICKS_NEVER;
-    if (w->v.output[o].is_ejection) return 0;
-    for (uint32_t c = q->channel; c < q->channel + q->channels; c++) {
-        net_ticks free = free_from(w, o, c, is_blocked);
-        if (free < best) best = free;
+    struct output *out = &w->v.output[o];
+    net_ticks room = NET_TICKS_NEVER, link = out->free;
+    if (q->is_bound) {
+        room = room_at(w, q->gate);
+        out->is_blocked |= room >= OCCUPIED;
+    } else {
+        for (uint32_t i = 0; i < q->channels; i++) {
+            net_ticks free = free_from(w, o, q->gate / 2 + i);
+            out->is_blocked |= free > OCCUPIED;
+            room = free < room ? free : room;
+        }
+        if (is_bound_early(w, o)) link = w->v.alloc[o];
     }
-    return best;
+    net_ticks from = later_of(later_of(q->ready, room), link);
+    return from < NET_TICKS_NEVER ? from : NET_TICKS_NEVER;
 }
 
-/* When a bound head may go, but for the link. */
-ALWAYS_INLINE net_ticks go_from(const struct visit *w, uint32_t o, const struct queue *q,
-                                bool *is_blocked)
+ALWAYS_INLINE void join_early(struct visit *w, uint32_t o, uint32_t q)
 {
-    net_ticks room = room_at(w, o * w->e->vcs + q->vc, 0);
-    if (room < OCCUPIED) return later_of(q->ready, room);
-    *is_blocked = true;
-    return NET_TICKS_NEVER;
+    struct output *out = &w->v.output[o];
+    net_ticks from = act_from(w, o, &w->v.queue[q]);
+    out->nx = from < out->nx ? from : out->nx;
 }
 
 ALWAYS_INLINE void plan_early(struct visit *w, uint32_t o)
 {
-    struct output *out = &w->v.output[o];
-    bool is_blocked = false, is_early = is_bound_early(w, o);
-    net_ticks best = NET_TICKS_NEVER;
+    const uint64_t *requests = requests_of(&w->v, w->words, o);
     uint32_t i;
+    w->v.output[o].nx = NET_TICKS_NEVER;
+    w->v.output[o].is_blocked = false;
     for (uint32_t word = 0; word < w->words; word++)
-        FOR_EACH_BIT(w->v.requests[(size_t)o * w->words + word], i)
-        {
-            const struct queue *q = &w->v.queue[64 * word + i];
-            net_ticks from;
-            if (q->vc != VC_NONE) {
-                from = later_of(go_from(w, o, q, &is_blocked), out->free);
-            } else {
-                from = later_of(q->ready, class_free_from(w, o, q, &is_blocked));
-                from = later_of(from, is_early ? w->v.alloc[o] : out->free);
-            }
-            if (from < best) best = from;
-        }
-    w->v.nx[o] = best;
-    clear_bit(w->v.blocked, o);
-    if (is_blocked) set_bit(w->v.blocked, o);
+        FOR_EACH_BIT(requests[word], i) join_early(w, o, 64 * word + i);
 }
 
-/* Heads without a channel that could take this one. */
-ALWAYS_INLINE bool find_askers(const struct visit *w, uint32_t o, uint32_t channel,
-                               uint64_t *askers)
+/* Heads that are there: those that ask for a channel, and those that have one with room in it. */
+ALWAYS_INLINE void find_heads(const struct visit *w, uint32_t o, uint64_t *asking, uint64_t *able)
 {
-    uint64_t any = 0;
+    const uint64_t *requests = requests_of(&w->v, w->words, o);
+    net_ticks now = w->v.output[o].nx;
     uint32_t i;
     for (uint32_t word = 0; word < w->words; word++) {
-        askers[word] = 0;
-        FOR_EACH_BIT(w->v.requests[(size_t)o * w->words + word], i)
+        asking[word] = able[word] = 0;
+        FOR_EACH_BIT(requests[word], i)
         {
             const struct queue *q = &w->v.queue[64 * word + i];
-            bool asks = q->vc == VC_NONE && q->ready <= w->v.nx[o] && channel >= q->channel &&
-                        channel < q->channel + q->channels;
-            if (asks) askers[word] |= UINT64_C(1) << i;
+            uint64_t is_ready = q->ready <= now, has_room = room_at(w, q->gate) <= now;
+            asking[word] |= (is_ready & !q->is_bound) << i;
+            able[word] |= (is_ready & q->is_bound & has_room) << i;
         }
-        any |= askers[word];
     }
-    return any != 0;
 }
 
-/* One pass. Marks the heads that got a channel in `fresh`. */
-static void allocate(struct visit *w, uint32_t o, uint64_t *askers, uint64_t *fresh)
+ALWAYS_INLINE void bind(struct visit *w, uint32_t o, uint32_t q, uint32_t vc)
 {
-    net_packet_engine *e = w->e;
-    net_ticks now = w->v.nx[o];
-    uint32_t picked[NET_ROUTER_VCS_MAX], base = o * e->vcs;
-    bool is_blocked = false, was_asked = false;
-    for (uint32_t vc = 0; vc < e->vcs; vc++) {
-        picked[vc] = NONE32;
-        if (free_from(w, o, base + vc, &is_blocked) > now) continue;
-        if (!find_askers(w, o, base + vc, askers)) continue;
-        picked[vc] = next_round(askers, w->words, w->v.grant_pointer[base + vc]);
-        was_asked = true;
-    }
-    for (uint32_t vc = 0; vc < e->vcs; vc++) {
-        uint32_t q = picked[vc];
-        if (q == NONE32 || w->v.queue[q].vc != VC_NONE) continue;
-        uint64_t offers = 0;
-        for (uint32_t other = vc; other < e->vcs; other++)
-            offers |= (uint64_t)(picked[other] == q) << other;
-        uint32_t taken = next_round(&offers, 1, w->v.accept_pointer[q * w->v.node->outputs + o]);
-        w->v.accept_pointer[q * w->v.node->outputs + o] = (uint8_t)taken;
-        w->v.grant_pointer[base + taken] = (uint16_t)q;
-        w->v.queue[q].vc = (uint8_t)taken;
-        w->v.owner[base + taken] = (uint16_t)q;
-        fresh[q / 64] |= UINT64_C(1) << q % 64;
-    }
-    if (was_asked) w->v.alloc[o] = now + e->cycle;
+    struct queue *queue = &w->v.queue[q];
+    uint32_t channel = o * w->e->vcs + vc;
+    w->v.accept_pointer[q * w->v.node->outputs + o] = (uint8_t)vc;
+    w->v.grant_pointer[channel] = (uint16_t)q;
+    w->v.available[channel] = NET_TICKS_NEVER;
+    queue->gate = 2 * channel;
+    queue->is_bound = true;
 }
 
-/* The bound head that takes the link now, if any; `fresh` ones after all others. */
-static uint32_t arbitrate(const struct visit *w, uint32_t o, const uint64_t *fresh, uint64_t *ready)
+/* Does the channel belong to the head's class? */
+ALWAYS_INLINE bool may_take(const struct queue *q, uint32_t channel)
+{
+    return channel - q->gate / 2 < q->channels;
+}
+
+/* Mostly there is one: every free channel picks it. */
+ALWAYS_INLINE bool allocate_to_one(struct visit *w, uint32_t o, uint32_t q)
+{
+    const struct queue *queue = &w->v.queue[q];
+    uint32_t first = queue->gate / 2, base = o * w->e->vcs;
+    uint64_t offers = 0;
+    for (uint32_t i = 0; i < queue->channels; i++)
+        offers |= (uint64_t)(free_from(w, o, first + i) <= w->v.output[o].nx) << (first - base + i);
+    if (offers == 0) return false;
+    bind(w, o, q, next_round(&offers, 1, w->v.accept_pointer[q * w->v.node->outputs + o]));
+    return true;
+}
+
+/* The head that a channel picks of those that ask, or NONE32. */
+ALWAYS_INLINE uint32_t pick_asker(const struct visit *w, uint32_t channel, const uint64_t *asking,
+                                  uint64_t *scratch)
+{
+    uint32_t i;
+    for (uint32_t word = 0; word < w->words; word++) {
+        scratch[word] = 0;
+        FOR_EACH_BIT(asking[word], i)
+        scratch[word] |= (uint64_t)may_take(&w->v.queue[64 * word + i], channel) << i;
+    }
+    return next_round(scratch, w->words, w->v.grant_pointer[channel]);
+}
+
+/* Every free channel picks a head, and every head that is picked one of its channels. */
+ALWAYS_INLINE bool allocate_to_all(struct visit *w, uint32_t o, const uint64_t *asking,
+                                   uint64_t *scratch)
+{
+    uint32_t picked[NET_ROUTER_VCS_MAX], vcs = w->e->vcs;
+    bool was_asked = false;
+    for (uint32_t vc = 0; vc < vcs; vc++) {
+        bool is_free = free_from(w, o, o * vcs + vc) <= w->v.output[o].nx;
+        picked[vc] = is_free ? pick_asker(w, o * vcs + vc, asking, scratch) : NONE32;
+        was_asked |= picked[vc] != NONE32;
+    }
+    for (uint32_t vc = 0; vc < vcs; vc++) {
+        uint32_t q = picked[vc];
+        if (q == NONE32 || w->v.queue[q].is_bound) continue;
+        uint64_t offers = 0;
+        for (uint32_t other = vc; other < vcs; other++)
+            offers |= (uint64_t)(picked[other] == q) << other;
+        bind(w, o, q, next_round(&offers, 1, w->v.accept_pointer[q * w->v.node->outputs + o]));
+    }
+    return was_asked;
+}
+
+/* One pass of the allocator. */
+ALWAYS_INLINE void allocate(struct visit *w, uint32_t o, const uint64_t *asking, uint64_t *scratch)
+{
+    uint64_t first = asking[0];
+    bool is_one = w->words == 1 && (first & (first - 1)) == 0, was_asked;
+    if (w->words == 1 && first == 0) return;
+    if (is_one)
+        was_asked = allocate_to_one(w, o, (uint32_t)__builtin_ctzll(first));
+    else
+        was_asked = allocate_to_all(w, o, asking, scratch);
+    if (was_asked) w->v.alloc[o] = w->v.output[o].nx + w->e->cycle;
+}
+
+/* The bound head that takes the link now, if any: those that have just been given a channel after
+ * all others. */
+ALWAYS_INLINE uint32_t arbitrate(const struct visit *w, uint32_t o, const uint64_t *asking,
+                                 uint64_t *able)
 {
     const struct output *out = &w->v.output[o];
-    bool unused = false;
-    uint32_t i;
-    for (int is_fresh = 0; is_fresh < 2; is_fresh++) {
-        for (uint32_t word = 0; word < w->words; word++) {
-            uint64_t requests = w->v.requests[(size_t)o * w->words + word];
-            ready[word] = 0;
-            FOR_EACH_BIT(requests & (is_fresh ? fresh[word] : ~fresh[word]), i)
-            {
-                const struct queue *q = &w->v.queue[64 * word + i];
-                if (q->vc != VC_NONE && go_from(w, o, q, &unused) <= w->v.nx[o])
-                    ready[word] |= UINT64_C(1) << i;
-            }
+    uint32_t q = next_round(able, w->words, out->last), i;
+    if (q != NONE32) return q;
+    for (uint32_t word = 0; word < w->words; word++)
+        FOR_EACH_BIT(asking[word], i)
+        {
+            const struct queue *queue = &w->v.queue[64 * word + i];
+            uint64_t has_room = room_at(w, queue->gate) <= out->nx;
+            able[word] |= (has_room & queue->is_bound) << i;
         }
-        uint32_t q = next_round(ready, w->words, out->last);
-        if (q != NONE32) return q;
-    }
-    return NONE32;
+    return next_round(able, w->words, out->last);
 }
 
 /* Injection and ejection: whoever is ready, through any channel with room. */
-static void grant_port(struct visit *w, uint32_t o)
+ALWAYS_INLINE void grant_port(struct visit *w, uint32_t o)
 {
     struct output *out = &w->v.output[o];
-    uint64_t *ready = w->v.candidates + (size_t)o * w->words, free = 0;
-    bool unused = false;
-    uint32_t i;
-    for (uint32_t word = 0; word < w->words; word++) {
-        ready[word] = 0;
-        FOR_EACH_BIT(w->v.requests[(size_t)o * w->words + word], i)
-        if (w->v.queue[64 * word + i].ready <= w->v.nx[o]) ready[word] |= UINT64_C(1) << i;
-    }
+    uint64_t *asking = candidates_of(&w->v, w->words, o), free = 0;
     uint32_t base = o * w->e->vcs;
+    find_heads(w, o, asking, w->v.able);
     for (uint32_t vc = 0; vc < w->e->vcs && !out->is_ejection; vc++)
-        if (free_from(w, o, base + vc, &unused) <= w->v.nx[o]) free |= UINT64_C(1) << vc;
+        free |= (uint64_t)(free_from(w, o, base + vc) <= out->nx) << vc;
     if (free != 0) out->vc = (uint8_t)next_round(&free, 1, out->vc);
-    move(w, o, next_round(ready, w->words, out->last), base + out->vc);
+    uint32_t q = next_round(asking, w->words, out->last);
+    move(w, o, q, base + out->vc, plan_early, join_early);
 }
 
-static void grant_early(struct visit *w, uint32_t o)
+ALWAYS_INLINE void grant_link(struct visit *w, uint32_t o)
 {
     struct output *out = &w->v.output[o];
-    if (!is_bound_early(w, o)) {
-        grant_port(w, o);
+    uint64_t *asking = candidates_of(&w->v, w->words, o), *able = w->v.able;
+    find_heads(w, o, asking, able);
+    allocate(w, o, asking, w->v.picking);
+    uint32_t q = out->free <= out->nx ? arbitrate(w, o, asking, able) : NONE32;
+    if (q == NONE32) {
+        plan_early(w, o);
         return;
     }
-    uint64_t *scratch = w->v.candidates + (size_t)o * w->words;
-    for (uint32_t word = 0; word < w->words; word++)
-        w->v.fresh[word] = 0;
-    allocate(w, o, scratch, w->v.fresh);
-    uint32_t q = out->free <= w->v.nx[o] ? arbitrate(w, o, w->v.fresh, scratch) : NONE32;
-    set_bit(w->v.dirty, o);
-    if (q == NONE32) return;
-    uint32_t channel = o * w->e->vcs + w->v.queue[q].vc;
-    w->v.owner[channel] = NONE16;
-    move(w, o, q, channel);
-    w->v.available[channel] = out->free;
+    const struct queue *queue = &w->v.queue[q];
+    uint32_t channel = queue->gate / 2;
+    w->v.available[channel] = out->nx + span_of(w, queue->packet, out->rate).whole;
+    move(w, o, q, channel, plan_early, join_early);
+}
+
+ALWAYS_INLINE void grant_early(struct visit *w, uint32_t o)
+{
+    if (is_bound_early(w, o))
+        grant_link(w, o);
+    else
+        grant_port(w, o);
 }
 
 void net_packet_visit_early(net_packet_engine *e, uint32_t node, net_ticks end)
 {
-    if (e->words == 1)
-        visit_node(e, node, end, 1, plan_early, grant_early);
-    else
-        visit_node(e, node, end, e->words, plan_early, grant_early);
+    struct visit w = {.e = e, .node = node, .end = end, .words = 1, .is_uniform = true};
+    if (e->words == 1 && e->is_uniform) {
+        visit_node(w, plan_early, join_early, grant_early);
+        return;
+    }
+    w.words = e->words;
+    w.is_uniform = e->is_uniform;
+    visit_node(w, plan_early, join_early, grant_early);
 }

@@ -22,6 +22,7 @@
 
 #include "netsim/packet.h"
 
+#define LINE   64 /* bytes of a cache line */
 #define NONE16 UINT16_MAX
 #define NONE32 UINT32_MAX
 
@@ -53,32 +54,36 @@ struct slot {
 #define STEP_HERE      UINT16_MAX
 #define STEP_CLASS_BIT 12
 
-/* A head waits for `output` from `ready` on; where none is known, the earliest time of the next. */
+/* A head waits for an output from `ready` on; where none is known, the next comes no earlier. */
 struct queue {
     net_ticks ready;
     uint64_t packet;  /* the head, its route that behind the link it waits for */
     uint32_t head;    /* slot; of an injection queue 1 with a packet, else 0 */
-    uint32_t channel; /* output x vcs + vc of the first of those it may take */
-    uint16_t bubble;  /* slots it has to leave free */
+    uint32_t gate;    /* of the first channel it may take */
     uint8_t channels; /* it may take */
-    uint8_t vc;       /* bound early; VC_NONE: not yet */
-    uint16_t input;   /* the link it belongs to, or the port behind all links */
+    bool is_bound;    /* early, to the channel of `gate` */
     uint8_t axis;     /* along which it comes; AXIS_NONE: a port, or no torus */
+    uint16_t input;   /* the link it belongs to, or the port behind all links */
 };
-#define VC_NONE   UINT8_MAX
 #define AXIS_NONE UINT8_MAX
 
+/* Most is needed at every grant: one cache line. */
 struct output {
-    net_ticks free;   /* the link is idle from then on */
-    net_ticks busy;   /* in all */
-    net_ticks hop;    /* until the head arrives behind it */
-    uint32_t ring;    /* first of the rings behind it; NONE32: ejection */
-    uint32_t node;    /* whose they are */
-    uint16_t last;    /* queue granted last, for round robin */
-    uint8_t rate;     /* index into rates */
-    uint8_t vc;       /* picked last, for round robin */
-    bool is_ejection; /* no rings behind it */
+    net_ticks nx;        /* the next grant, as far as is known */
+    net_ticks free;      /* the link is idle from then on */
+    uint64_t requests;   /* queues that want it, where a mask is one word */
+    uint64_t candidates; /* those that can go at nx */
+    net_ticks busy;      /* in all */
+    net_ticks hop;       /* until the head arrives behind it */
+    uint32_t node;       /* whose the rings behind it are */
+    uint16_t last;       /* queue granted last, for round robin */
+    uint8_t rate;        /* index into rates */
+    uint8_t vc;          /* picked last, for round robin */
+    bool is_ejection;    /* no rings behind it */
+    bool is_blocked;     /* `nx` does not know of a credit still to come */
+    uint16_t behind;     /* a channel plus this is the queue behind it, modulo 2^16 */
 };
+static_assert(sizeof(struct queue) == 32 && sizeof(struct output) <= 64, "half a line and a line");
 
 /* Packets of an injection head that leave one after the other, and of which nothing is written
  * down before somebody has to know; see packet_train.c. */
@@ -99,7 +104,7 @@ struct node {
     uint16_t outputs, ejection; /* `links`; NONE16: every link ejects by itself */
     uint16_t injection;         /* output behind the source of a buffered injection; else NONE16 */
     uint16_t ports;             /* injection heads; port i is queue rings + i */
-    uint8_t wraps;              /* of packed routes: outputs that raise the class */
+    bool raises[8];             /* of packed routes, by output: raises the class */
 };
 
 /*
@@ -108,36 +113,37 @@ struct node {
  *
  *     idle        queues without a known head
  *     dirty       outputs whose nx is to be found anew
- *     blocked     outputs whose nx does not know of a credit still to come
- *     nx          the next grant of an output, as far as is known
- *     requests    [outputs x words] queues that want the output
- *     candidates  [outputs x words] those that can go at its nx
- *     tail        slot where the next packet goes; of an ejection one that is always free
+ *     output
+ *     queue
+ *     gate        [channels x 2] slot that must be free: where the next packet goes, and for one
+ *                 that enters an axis a bubble further; of an ejection always free
  *     train       of an injection port
  *     last_vc     [outputs x inputs] channel granted last, for round robin: at each output its own,
  *                 since in a round outputs go in any order
+ *     requests, candidates   [outputs x words] where a mask is several words
  *
- * Early binding only: queue that owns a channel, or NONE16; when that is available again; no
+ * Early binding only: when a channel can be given to a head, NEVER while it belongs to one; no
  * allocation of an output before; round-robin pointers; scratch.
  */
 #define NODE_PARTS(X)                                                                              \
     X(uint64_t, idle, words)                                                                       \
     X(uint64_t, dirty, words)                                                                      \
-    X(uint64_t, blocked, words)                                                                    \
-    X(net_ticks, nx, outputs)                                                                      \
-    X(uint64_t, requests, outputs *words)                                                          \
-    X(uint64_t, candidates, outputs *words)                                                        \
-    X(struct output, output, outputs)                                                              \
+    X(struct output, output, OUTPUTS(outputs))                                                     \
     X(struct queue, queue, queues)                                                                 \
-    X(uint32_t, tail, channels)                                                                    \
+    X(uint32_t, gate, 2 * channels)                                                                \
     X(struct train, train, trains)                                                                 \
     X(uint8_t, last_vc, outputs *inputs)                                                           \
+    X(uint64_t, requests, words > 1 ? outputs * words : 0)                                         \
+    X(uint64_t, candidates, words > 1 ? outputs * words : 0)                                       \
     X(net_ticks, available, early *channels)                                                       \
     X(net_ticks, alloc, early *outputs)                                                            \
-    X(uint16_t, owner, early *channels)                                                            \
     X(uint16_t, grant_pointer, early *channels)                                                    \
     X(uint8_t, accept_pointer, early *queues *outputs)                                             \
-    X(uint64_t, fresh, early *words)
+    X(uint64_t, able, early *words)                                                                \
+    X(uint64_t, picking, early *words)
+
+/* Outputs are scanned four at a time; those that are none never grant. */
+#define OUTPUTS(count) (((count) + 3u) / 4 * 4)
 
 /* Nodes with as many rings, ports and outputs share one. */
 struct kind {
@@ -191,8 +197,9 @@ struct net_packet_engine {
     uint32_t stride, shift;             /* of rings in `slot`: a power of two */
     net_ticks ejection;
     bool is_early, is_packed, can_train, are_trains;
-    uint32_t route_end;      /* of packed routes: a hop behind the last axis */
-    uint32_t raises_at_once; /* 1: a packet is in the higher class on the closing link already */
+    bool is_uniform;     /* links are alike in rate and credit latency, rings a power of two */
+    uint32_t route_end;  /* of packed routes: a hop behind the last axis */
+    bool raises_at_once; /* a packet is in the higher class on the closing link already */
     uint32_t classes;
     struct class_range range[NET_ROUTER_VCS_MAX + 1]; /* [classes], then any */
 
@@ -206,12 +213,16 @@ struct net_packet_engine {
 
     struct kind *kind; /* [kinds] */
     uint32_t kinds;
-    char *block;             /* of all nodes */
+    char *memory;            /* of all nodes */
+    char *block;             /* the same, at a cache line */
     size_t *block_begin;     /* [nodes] */
     net_ticks *wake;         /* [nodes + 1] nothing to do before; the last: nodes elsewhere */
+    uint64_t *arriving;      /* [(nodes + 1) x words] queues that may have packets without a known
+                               head: who writes into a ring sets its bit, who finds it empty clears
+                               it */
     uint32_t *upstream;      /* [rings] node that writes */
     topo_link_id *ring_link; /* [rings / vcs]; TOPO_NONE: an injection's */
-    uint8_t *ring_rate;      /* [rings] of the link; NULL: all alike */
+    uint8_t *ring_rate;      /* [rings] of the link; NULL: uniform */
     net_ticks *ring_credit;  /* [rings]; NULL: all `credit` */
     net_ticks credit;
     /* [all rings x stride], the first `depth` of each in use; then one that is always free, and some
@@ -275,16 +286,10 @@ void net_packet_visit_early(net_packet_engine *e, uint32_t node, net_ticks end);
 void net_packet_train_start(net_packet_engine *e, uint32_t node, uint32_t port, uint64_t more);
 /* The trains that end first are at their end: the last packet of each waits to leave. */
 void net_packet_train_finish(net_packet_engine *e, uint32_t node);
-/* If somebody else wants the output, its train is one no more. */
-void net_packet_train_yield(net_packet_engine *e, uint32_t node, uint32_t output);
+/* Where somebody else wants the output of a train, it is a train no more. */
+void net_packet_trains_yield(net_packet_engine *e, uint32_t node);
 /* All trains are what they are packet by packet when all before `now` has happened. */
 void net_packet_trains_settle(net_packet_engine *e, net_ticks now);
-
-/* What a packet of this tag takes on a link of the rate. */
-static inline struct span net_packet_span(const net_packet_engine *e, uint32_t tag, uint32_t rate)
-{
-    return e->span[(tag >> TAG_SIZE_BIT) * e->rates + rate];
-}
 
 static inline uint32_t route_of(uint64_t packet)
 {
@@ -308,12 +313,16 @@ struct step {
 static inline struct step net_packet_packed_step(const net_packet_engine *e, const struct node *n,
                                                  uint32_t route)
 {
-    uint32_t axis = (uint32_t)__builtin_ctz((route & ROUTE_HOPS) | e->route_end) >> 3;
-    uint32_t direction = (route & ROUTE_DIRECTION) >> (8 * axis + 7) & 1;
-    uint32_t output = 2 * axis + direction, raises = n->wraps >> output & 1;
-    uint32_t class = (route >> (ROUTE_CLASS_BIT + axis) & 1) | (raises & e->raises_at_once);
-    route -= UINT32_C(1) << (8 * axis) & ROUTE_HOPS;
-    return (struct step){output, class, route | raises << (ROUTE_CLASS_BIT + axis)};
+    static const struct {
+        uint32_t hop, class;
+    } axes[] = {
+        {1, UINT32_C(1) << 24}, {1 << 8, UINT32_C(1) << 25}, {1 << 16, UINT32_C(1) << 26}, {0, 0}};
+    uint32_t shift = (uint32_t)__builtin_ctz((route & ROUTE_HOPS) | e->route_end) & 0x18;
+    uint32_t direction = (route & ROUTE_DIRECTION) >> shift >> 7;
+    uint32_t output = shift / 4 + (direction & 1), bit = axes[shift / 8].class;
+    uint32_t raised = route | (bit & (0 - (uint32_t)n->raises[output]));
+    uint32_t class = ((e->raises_at_once ? raised : route) & bit) != 0;
+    return (struct step){output, class, raised - axes[shift / 8].hop};
 }
 
 static inline struct step net_packet_step(const net_packet_engine *e, const struct node *n,

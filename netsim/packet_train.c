@@ -43,14 +43,15 @@ static struct track track_of(const net_packet_engine *e, uint32_t node, uint32_t
     struct track k = {.v = net_packet_view(e, node), .node = node, .port = port};
     k.q = k.v.node->rings + port;
     k.queue = &k.v.queue[k.q];
-    k.output = k.queue->channel / e->vcs;
+    uint32_t channel = k.queue->gate / 2;
+    k.output = channel / e->vcs;
     k.out = &k.v.output[k.output];
     k.train = &k.v.train[port];
-    k.span = net_packet_span(e, tag_of(k.queue->packet), k.out->rate);
+    k.span = e->span[(tag_of(k.queue->packet) >> TAG_SIZE_BIT) * e->rates + k.out->rate];
     k.is_here = k.out->node < e->nodes;
     if (k.is_here) k.receiver = net_packet_view(e, k.out->node);
     uint32_t after = k.out->vc + 1u;
-    k.first = k.queue->channel % e->vcs;
+    k.first = channel % e->vcs;
     k.count = k.queue->channels;
     k.next = after >= k.first && after < k.first + k.count ? after : k.first;
     return k;
@@ -62,20 +63,22 @@ static uint32_t channel_of(const struct track *k, uint64_t i)
     return k->first + (uint32_t)((k->next - k->first + i) % k->count);
 }
 
-static uint32_t *tail_at(const net_packet_engine *e, const struct track *k, uint32_t vc)
+/* The two gates of a channel. */
+static uint32_t *gates_of(const net_packet_engine *e, const struct track *k, uint32_t vc)
 {
-    return &k->v.tail[k->output * e->vcs + vc];
+    return k->v.gate + 2 * (k->output * e->vcs + vc);
 }
 
-static uint32_t receiver_queue(const struct track *k, uint32_t vc)
+static uint32_t receiver_queue(const net_packet_engine *e, const struct track *k, uint32_t vc)
 {
-    return k->out->ring + vc - k->receiver.node->first_ring;
+    return (uint16_t)(k->output * e->vcs + vc + k->out->behind);
 }
 
 /* From a packet's grant until its slot is free again. */
 static net_ticks slot_loop(const net_packet_engine *e, const struct track *k)
 {
-    net_ticks credit = e->ring_credit == NULL ? e->credit : e->ring_credit[k->out->ring + k->first];
+    uint32_t ring = k->receiver.node->first_ring + receiver_queue(e, k, k->first);
+    net_ticks credit = e->is_uniform ? e->credit : e->ring_credit[ring];
     return k->out->hop + k->span.room + credit;
 }
 
@@ -83,7 +86,7 @@ static net_ticks slot_loop(const net_packet_engine *e, const struct track *k)
 
 static bool is_alone(const net_packet_engine *e, const struct track *k)
 {
-    const uint64_t *requests = k->v.requests + (size_t)k->output * e->words;
+    const uint64_t *requests = requests_of(&k->v, e->words, k->output);
     for (uint32_t word = 0; word < e->words; word++) {
         uint64_t own = word == k->q / 64 ? UINT64_C(1) << k->q % 64 : 0;
         if ((requests[word] & ~own) != 0) return false;
@@ -113,8 +116,12 @@ static bool is_deep_enough(const net_packet_engine *e, const struct track *k, ui
 /* Eject what is on its way through the ring, as its reader will. False: something in it goes on. */
 static bool eject_ring(net_packet_engine *e, const struct track *k, uint32_t vc)
 {
-    struct visit reader = {.e = e, .v = k->receiver, .node = k->out->node, .words = e->words};
-    uint32_t q = receiver_queue(k, vc);
+    struct visit reader = {.e = e,
+                           .v = k->receiver,
+                           .node = k->out->node,
+                           .words = e->words,
+                           .is_uniform = e->is_uniform};
+    uint32_t q = receiver_queue(e, k, vc);
     struct queue *queue = &k->receiver.queue[q];
     for (const struct slot *s; (s = e->slot + queue->head)->time >= OCCUPIED;) {
         if (!is_ejected(e, k, route_of(s->packet))) return false;
@@ -129,9 +136,9 @@ static bool eject_ring(net_packet_engine *e, const struct track *k, uint32_t vc)
 static bool has_room(const net_packet_engine *e, const struct track *k, uint32_t turn,
                      uint32_t bubble)
 {
-    uint32_t slot = *tail_at(e, k, channel_of(k, turn));
+    uint32_t slot = gates_of(e, k, channel_of(k, turn))[0];
     for (uint32_t ahead = e->depth; ahead-- > bubble;) {
-        slot = slots_back(e, slot, 1);
+        slot = ring_back(e, slot, 1);
         net_ticks free = e->slot[slot].time;
         if (free <= k->train->start) return true;
         uint64_t before = (uint64_t)(ahead - bubble) * k->count + turn;
@@ -143,21 +150,16 @@ static bool has_room(const net_packet_engine *e, const struct track *k, uint32_t
 
 static bool can_start(net_packet_engine *e, const struct track *k)
 {
-    uint32_t bubble = k->queue->bubble;
+    uint32_t bubble = k->queue->gate % 2 != 0 ? e->bubble : 0;
     if (!is_one_hop(e, k) || !is_deep_enough(e, k, bubble)) return false;
     for (uint32_t turn = 0; turn < k->count; turn++) {
         uint32_t vc = channel_of(k, turn);
         net_ticks arrival = k->train->start + turn * k->span.whole + k->out->hop;
         if (!eject_ring(e, k, vc) || !has_room(e, k, turn, bubble) ||
-            k->receiver.queue[receiver_queue(k, vc)].ready > arrival)
+            k->receiver.queue[receiver_queue(e, k, vc)].ready > arrival)
             return false;
     }
     return true;
-}
-
-static uint64_t *request_word(const net_packet_engine *e, const struct track *k)
-{
-    return &k->v.requests[(size_t)k->output * e->words + k->q / 64];
 }
 
 static net_ticks end_of(const struct train *t)
@@ -178,7 +180,8 @@ void net_packet_train_start(net_packet_engine *e, uint32_t node, uint32_t port, 
     }
     t->each = k.span.whole;
     t->more = more;
-    *request_word(e, &k) &= ~(UINT64_C(1) << k.q % 64);
+    clear_bit(requests_of(&k.v, e->words, k.output), k.q);
+    set_bit(k.v.dirty, k.output);
     if (end_of(t) < k.v.node->train_end) k.v.node->train_end = end_of(t);
     e->trains++;
     e->counts.trains++;
@@ -192,19 +195,20 @@ static void settle_channel(net_packet_engine *e, const struct track *k, uint64_t
                            uint32_t turn)
 {
     if (packets <= turn) return;
-    uint32_t vc = channel_of(k, turn), *tail = tail_at(e, k, vc);
+    uint32_t vc = channel_of(k, turn), *gate = gates_of(e, k, vc);
     uint64_t used = (packets - 1 - turn) / k->count + 1, last = turn + (used - 1) * k->count;
-    struct queue *reader = &k->receiver.queue[receiver_queue(k, vc)];
+    struct queue *reader = &k->receiver.queue[receiver_queue(e, k, vc)];
     net_ticks loop = slot_loop(e, k), now = k->train->start + packets * k->train->each;
     net_ticks free = k->train->start + last * k->train->each + loop;
-    *tail = slots_on(e, *tail, (uint32_t)(used % e->depth));
-    uint32_t slot = *tail;
+    gate[0] = ring_on(e, gate[0], (uint32_t)(used % e->depth));
+    gate[1] = ring_on(e, gate[0], e->bubble);
+    uint32_t slot = gate[0];
     for (uint64_t i = 0; i < used && i < e->depth && free > now; i++) {
-        slot = slots_back(e, slot, 1);
+        slot = ring_back(e, slot, 1);
         e->slot[slot].time = free;
         free -= k->count * k->train->each;
     }
-    reader->head = *tail;
+    reader->head = gate[0];
     reader->ready = k->train->start + last * k->train->each + k->out->hop + k->span.whole;
 }
 
@@ -246,8 +250,8 @@ static void settle(net_packet_engine *e, uint32_t node, uint32_t port, net_ticks
     if (packets < t->more) e->counts.cuts++;
     t->more = 0;
     e->trains--;
-    *request_word(e, &k) |= UINT64_C(1) << k.q % 64;
-    k.v.dirty[k.output / 64] |= UINT64_C(1) << k.output % 64;
+    set_bit(requests_of(&k.v, e->words, k.output), k.q);
+    set_bit(k.v.dirty, k.output);
     find_end(&k.v);
 }
 
@@ -259,15 +263,15 @@ void net_packet_train_finish(net_packet_engine *e, uint32_t node)
         if (v.train[port].more > 0 && end_of(&v.train[port]) == end) settle(e, node, port, end);
 }
 
-void net_packet_train_yield(net_packet_engine *e, uint32_t node, uint32_t output)
+/* An output's train is that of the port of the same number. */
+void net_packet_trains_yield(net_packet_engine *e, uint32_t node)
 {
     struct view v = net_packet_view(e, node);
-    bool is_wanted = false;
-    for (uint32_t word = 0; word < e->words; word++)
-        is_wanted |= v.requests[(size_t)output * e->words + word] != 0;
-    if (!is_wanted) return;
-    settle(e, node, output, e->begin);
-    v.train[output].retry = e->begin + 4 * e->lookahead;
+    for (uint32_t port = 0; port < v.node->ports; port++) {
+        if (v.train[port].more == 0 || !is_wanted(&v, e->words, port)) continue;
+        settle(e, node, port, e->begin);
+        v.train[port].retry = e->begin + 4 * e->lookahead;
+    }
 }
 
 void net_packet_interrupt(net_packet_engine *e, uint32_t node, uint32_t port, net_ticks now)

@@ -22,6 +22,7 @@ struct visit {
     struct view v;
     const struct kind *kind;
     uint32_t node, words;
+    bool is_uniform; /* as of the engine */
     net_ticks end;
     net_ticks later; /* heads that arrive after the window */
     uint64_t hops;
@@ -33,15 +34,28 @@ ALWAYS_INLINE net_ticks later_of(net_ticks a, net_ticks b)
 }
 
 /* The slot so many (up to a ring's depth) after another of its ring, or before it. */
-ALWAYS_INLINE uint32_t slots_on(const net_packet_engine *e, uint32_t slot, uint32_t count)
+ALWAYS_INLINE uint32_t ring_on(const net_packet_engine *e, uint32_t slot, uint32_t count)
 {
     uint32_t at = (slot & (e->stride - 1)) + count;
     return slot + count - (at >= e->depth ? e->depth : 0);
 }
 
-ALWAYS_INLINE uint32_t slots_back(const net_packet_engine *e, uint32_t slot, uint32_t count)
+ALWAYS_INLINE uint32_t ring_back(const net_packet_engine *e, uint32_t slot, uint32_t count)
 {
     return slot - count + ((slot & (e->stride - 1)) < count ? e->depth : 0);
+}
+
+/* The same, of a power of two by a mask. */
+ALWAYS_INLINE uint32_t slots_on(const struct visit *w, uint32_t slot, uint32_t count)
+{
+    if (w->is_uniform) return slot ^ (((slot + count) ^ slot) & (w->e->stride - 1));
+    return ring_on(w->e, slot, count);
+}
+
+ALWAYS_INLINE uint32_t slots_back(const struct visit *w, uint32_t slot, uint32_t count)
+{
+    if (w->is_uniform) return slot ^ (((slot - count) ^ slot) & (w->e->stride - 1));
+    return ring_back(w->e, slot, count);
 }
 
 /* A node walks far along its rings in a window: ask for the next line but one. */
@@ -65,50 +79,57 @@ ALWAYS_INLINE void clear_bit(uint64_t *mask, uint32_t i)
     mask[i / 64] &= ~(UINT64_C(1) << i % 64);
 }
 
-ALWAYS_INLINE bool is_empty(const uint64_t *mask, uint32_t words)
+/* Queues that want an output, and those of them that can go at its nx. */
+ALWAYS_INLINE uint64_t *requests_of(const struct view *v, uint32_t words, uint32_t o)
 {
+    return words == 1 ? &v->output[o].requests : v->requests + (size_t)o * words;
+}
+
+ALWAYS_INLINE uint64_t *candidates_of(const struct view *v, uint32_t words, uint32_t o)
+{
+    return words == 1 ? &v->output[o].candidates : v->candidates + (size_t)o * words;
+}
+
+ALWAYS_INLINE bool is_wanted(const struct view *v, uint32_t words, uint32_t o)
+{
+    const uint64_t *requests = requests_of(v, words, o);
     uint64_t any = 0;
     for (uint32_t word = 0; word < words; word++)
-        any |= mask[word];
-    return any == 0;
+        any |= requests[word];
+    return any != 0;
 }
 
-/* From when on there is room for a packet that leaves so many slots free behind a channel; OCCUPIED
- * or later: not known yet. */
-ALWAYS_INLINE net_ticks room_at(const struct visit *w, uint32_t channel, uint32_t bubble)
+ALWAYS_INLINE uint64_t *arriving_at(const net_packet_engine *e, uint32_t words, uint32_t node)
 {
-    return w->e->slot[slots_on(w->e, w->v.tail[channel], bubble)].time;
+    return e->arriving + (size_t)node * words;
 }
 
-/* Queue q's head, `packet`, wants an output. */
+/* From when on there is room behind a gate; OCCUPIED or later: not known yet. */
+ALWAYS_INLINE net_ticks room_at(const struct visit *w, uint32_t gate)
+{
+    return w->e->slot[w->v.gate[gate]].time;
+}
+
+/* Queue q's head, of this tag, wants to take a step. */
 ALWAYS_INLINE void request(const net_packet_engine *e, struct view *v, uint32_t words, uint32_t q,
-                           uint32_t output, uint32_t class, uint64_t packet)
+                           struct step step, uint32_t tag)
 {
     struct queue *queue = &v->queue[q];
-    struct class_range range = e->range[class];
-    bool enters = (queue->axis != output / 2) & (output < v->node->links);
-    queue->packet = packet;
-    queue->channel = output * e->vcs + range.first;
-    queue->channels = range.count;
-    queue->bubble = (uint16_t)(enters ? e->bubble : 0);
-    queue->vc = VC_NONE;
-    set_bit(v->requests + output * words, q);
-    set_bit(v->dirty, output);
+    struct class_range range = e->range[step.class];
+    bool enters = (queue->axis != step.output / 2) & (step.output < v->node->links);
+    queue->packet = step.route | (uint64_t)tag << 32;
+    queue->gate = 2 * (step.output * e->vcs + range.first) + enters;
+    queue->channels = (uint8_t)range.count;
+    queue->is_bound = false;
+    set_bit(requests_of(v, words, step.output), q);
 }
 
-/* Its next step. */
-ALWAYS_INLINE void request_step(const net_packet_engine *e, struct view *v, uint32_t words,
-                                uint32_t q, struct step step, uint32_t tag)
-{
-    request(e, v, words, q, step.output, step.class, step.route | (uint64_t)tag << 32);
-}
-
-ALWAYS_INLINE void put_head(const net_packet_engine *e, struct view *v, uint32_t words,
-                            uint32_t port, const struct net_packet *packet, net_ticks ready)
+/* The output that the packet wants. */
+ALWAYS_INLINE uint32_t put_head(const net_packet_engine *e, struct view *v, uint32_t words,
+                                uint32_t port, const struct net_packet *packet, net_ticks ready)
 {
     const struct node *n = v->node;
     uint32_t q = n->rings + port, route = packet->route | (packet->is_last ? ROUTE_LAST : 0);
-    uint32_t tag = packet->message | packet->size << TAG_SIZE_BIT;
     struct queue *queue = &v->queue[q];
     assert(queue->head == 0);
     queue->head = 1;
@@ -116,7 +137,15 @@ ALWAYS_INLINE void put_head(const net_packet_engine *e, struct view *v, uint32_t
     struct step step = {n->injection, NET_ROUTER_VCS_MAX, route};
     if (n->injection == NONE16) step = net_packet_step(e, n, route);
     assert(step.output < n->outputs); /* else the client keeps such messages to itself */
-    request_step(e, v, words, q, step, tag);
+    request(e, v, words, q, step, packet->message | packet->size << TAG_SIZE_BIT);
+    return step.output;
+}
+
+/* What a packet takes on a link of the rate. */
+ALWAYS_INLINE struct span span_of(const struct visit *w, uint64_t packet, uint32_t rate)
+{
+    uint32_t size = tag_of(packet) >> TAG_SIZE_BIT;
+    return w->is_uniform ? w->e->span[size] : w->e->span[size * w->e->rates + rate];
 }
 
 /* A packet goes on from the head of queue q at `when`: its slot is free for another once enough of
@@ -126,11 +155,11 @@ ALWAYS_INLINE void leave_ring(struct visit *w, uint32_t q, net_ticks when, net_t
     net_packet_engine *e = w->e;
     uint32_t ring = w->v.node->first_ring + q, at = w->v.queue[q].head;
     /* occupied when a sender may have to wait */
-    bool was_full = e->slot[slots_back(e, at, e->bubble + 1)].time >= OCCUPIED;
-    net_ticks free = when + room + (e->ring_credit == NULL ? e->credit : e->ring_credit[ring]);
+    bool was_full = e->slot[slots_back(w, at, e->bubble + 1)].time >= OCCUPIED;
+    net_ticks free = when + room + (w->is_uniform ? e->credit : e->ring_credit[ring]);
     e->slot[at].time = free;
     prefetch_along(e, at);
-    w->v.queue[q].head = slots_on(e, at, 1);
+    w->v.queue[q].head = slots_on(w, at, 1);
     if (was_full) wake(e, e->upstream[ring], free);
 }
 
@@ -146,48 +175,61 @@ ALWAYS_INLINE void deliver(struct visit *w, uint64_t packet, net_ticks when)
 ALWAYS_INLINE void eject(struct visit *w, uint32_t q, net_ticks when, uint32_t rate)
 {
     uint64_t packet = w->e->slot[w->v.queue[q].head].packet;
-    struct span span = net_packet_span(w->e, tag_of(packet), rate);
+    struct span span = span_of(w, packet, rate);
     leave_ring(w, q, when, span.room);
     w->v.queue[q].ready = when + span.whole;
     deliver(w, packet, when + span.whole);
 }
 
+/* Output `o` is planned; or queue q wants it, too; or its turn has come. */
+typedef void (*plan_fn)(struct visit *w, uint32_t o);
+typedef void (*join_fn)(struct visit *w, uint32_t o, uint32_t q);
+typedef void (*grant_fn)(struct visit *w, uint32_t o);
+
+/* So late that a packet that has arrived at `arrived` does not run dry on a faster link. */
+ALWAYS_INLINE net_ticks start_of(const struct visit *w, net_ticks arrived, uint64_t packet,
+                                 uint32_t in, uint32_t output)
+{
+    if (w->is_uniform) return arrived;
+    net_ticks slow = span_of(w, packet, in).whole;
+    net_ticks fast = span_of(w, packet, w->v.output[output].rate).whole;
+    return slow > fast ? arrived + slow - fast : arrived;
+}
+
 /* Does the queue have a head in this window? Where every link ejects by itself, those that are
  * there go at once. */
-ALWAYS_INLINE bool look(struct visit *w, uint32_t q)
+ALWAYS_INLINE bool look(struct visit *w, uint32_t q, join_fn join)
 {
     net_packet_engine *e = w->e;
-    struct view *v = &w->v;
-    struct queue *queue = &v->queue[q];
-    uint32_t in = e->ring_rate == NULL ? 0 : e->ring_rate[v->node->first_ring + q];
+    const struct node *n = w->v.node;
+    struct queue *queue = &w->v.queue[q];
+    uint32_t in = w->is_uniform ? 0 : e->ring_rate[n->first_ring + q];
     for (;;) {
         const struct slot *s = e->slot + queue->head;
-        if (s->time < OCCUPIED) return false;
-        net_ticks ready = later_of(s->time - OCCUPIED, queue->ready);
+        if (s->time < OCCUPIED) {
+            clear_bit(arriving_at(e, w->words, w->node), q);
+            return false;
+        }
+        net_ticks arrived = s->time - OCCUPIED, ready = later_of(arrived, queue->ready);
         if (ready >= w->end) {
             if (ready < w->later) w->later = ready;
             return false;
         }
         uint64_t packet = s->packet;
-        uint32_t tag = tag_of(packet);
-        struct step step = net_packet_step(e, v->node, route_of(packet));
-        if (step.output == v->node->links && v->node->ejection == NONE16) {
+        struct step step = net_packet_step(e, n, route_of(packet));
+        if (n->ejection == NONE16 && step.output == n->links) {
             eject(w, q, ready, in);
             continue;
         }
-        if (e->rates > 1) { /* must not run dry on a faster link */
-            net_ticks slow = net_packet_span(e, tag, in).whole,
-                      fast = net_packet_span(e, tag, v->output[step.output].rate).whole;
-            if (slow > fast) ready = later_of(s->time - OCCUPIED + slow - fast, queue->ready);
-        }
-        queue->ready = ready;
-        request_step(e, v, w->words, q, step, tag);
+        queue->ready = later_of(start_of(w, arrived, packet, in, step.output), queue->ready);
+        request(e, &w->v, w->words, q, step, tag_of(packet));
+        join(w, step.output, q);
         return true;
     }
 }
 
 /* The client's next packet after the one at an injection head. */
-ALWAYS_INLINE void refill(struct visit *w, uint32_t q)
+ALWAYS_INLINE void refill(struct visit *w, uint32_t q, join_fn join)
 {
     net_packet_engine *e = w->e;
     struct net_packet packet;
@@ -197,50 +239,66 @@ ALWAYS_INLINE void refill(struct visit *w, uint32_t q)
     e->counts.injected++;
     if (!e->client.next(e->client.context, w->node, port, w->v.queue[q].ready, &packet, &ready))
         return;
-    put_head(e, &w->v, w->words, port, &packet, ready);
+    join(w, put_head(e, &w->v, w->words, port, &packet, ready), q);
     if (packet.more >= TRAIN_LEAST) net_packet_train_start(e, w->node, port, packet.more);
 }
 
-/* Queue q's head takes the output at its nx, through a channel behind it. Where nobody else wants
- * the output there is nothing to plan. */
-ALWAYS_INLINE void move(struct visit *w, uint32_t o, uint32_t q, uint32_t channel)
+/* Into the ring behind an output's channel. */
+ALWAYS_INLINE void push(struct visit *w, struct output *out, uint32_t channel, uint64_t packet)
 {
     net_packet_engine *e = w->e;
+    uint32_t *gate = w->v.gate + 2 * channel, at = gate[0];
+    net_ticks arrives = out->nx + out->hop;
+    gate[0] = slots_on(w, at, 1);
+    gate[1] = slots_on(w, gate[1], 1);
+    e->slot[at] = (struct slot){OCCUPIED | arrives, packet};
+    prefetch_along(e, at);
+    set_bit(arriving_at(e, w->words, out->node), (uint16_t)(channel + out->behind));
+    wake(e, out->node, arrives);
+}
+
+/* Queue q's head takes the output at its nx, through a channel behind it. */
+ALWAYS_INLINE void move(struct visit *w, uint32_t o, uint32_t q, uint32_t channel, plan_fn plan,
+                        join_fn join)
+{
     struct view *v = &w->v;
     struct output *out = &v->output[o];
     struct queue *queue = &v->queue[q];
-    net_ticks now = v->nx[o];
+    net_ticks now = out->nx;
     uint64_t packet = queue->packet;
-    struct span span = net_packet_span(e, tag_of(packet), out->rate);
-    out->free = now + span.whole;
-    out->busy += span.whole;
-    out->last = (uint16_t)q;
-    v->nx[o] = NET_TICKS_NEVER;
-    clear_bit(v->requests + o * w->words, q);
-    clear_bit(v->blocked, o);
-    v->dirty[o / 64] |= (uint64_t)!is_empty(v->requests + o * w->words, w->words) << o % 64;
+    struct span span = span_of(w, packet, out->rate);
     if (out->is_ejection) {
         deliver(w, packet, now + span.whole);
     } else {
-        uint32_t at = v->tail[channel];
-        v->tail[channel] = slots_on(e, at, 1);
-        e->slot[at] = (struct slot){OCCUPIED | (now + out->hop), packet};
-        prefetch_along(e, at);
-        wake(e, out->node, now + out->hop);
+        push(w, out, channel, packet);
         w->hops += o < v->node->links;
     }
+    out->free = now + span.whole;
+    out->busy += span.whole;
+    out->last = (uint16_t)q;
+    out->nx = NET_TICKS_NEVER;
+    clear_bit(requests_of(v, w->words, o), q);
+    if (is_wanted(v, w->words, o)) plan(w, o);
     queue->ready = now + span.whole;
     if (q >= v->node->rings) {
-        refill(w, q);
-        return;
+        refill(w, q, join);
+    } else {
+        leave_ring(w, q, now, span.room);
+        if (!look(w, q, join)) set_bit(v->idle, q);
     }
-    leave_ring(w, q, now, span.room);
-    if (!look(w, q)) set_bit(v->idle, q);
 }
 
-/* The first of `bits` after `last`, going round. */
+/* The first of `bits` that is in `after`, too, or else the first. */
+ALWAYS_INLINE uint32_t first_after(uint64_t bits, uint64_t after)
+{
+    uint64_t above = bits & after;
+    return (uint32_t)__builtin_ctzll(above != 0 ? above : bits);
+}
+
+/* The first of `bits` after `last`, going round; NONE32: there are none. */
 ALWAYS_INLINE uint32_t next_round(const uint64_t *bits, uint32_t words, uint32_t last)
 {
+    if (words == 1) return bits[0] == 0 ? NONE32 : first_after(bits[0], ~UINT64_C(1) << last);
     uint32_t first = last / 64;
     uint64_t above = last % 64 == 63 ? 0 : bits[first] & (~UINT64_C(0) << (last % 64 + 1));
     if (above != 0) return 64 * first + (uint32_t)__builtin_ctzll(above);
@@ -251,96 +309,92 @@ ALWAYS_INLINE uint32_t next_round(const uint64_t *bits, uint32_t words, uint32_t
     return NONE32;
 }
 
-typedef void (*plan_fn)(struct visit *w, uint32_t output);
-typedef void (*grant_fn)(struct visit *w, uint32_t output);
-
-ALWAYS_INLINE void start_visit(struct visit *w)
+/* Queues without a known head that may have one look for it, and outputs for credits. */
+ALWAYS_INLINE void start_visit(struct visit *w, join_fn join)
 {
-    uint32_t i;
-    for (uint32_t word = 0; word < w->words; word++) {
-        w->v.dirty[word] |= w->v.blocked[word];
-        FOR_EACH_BIT(w->v.idle[word], i)
-        if (look(w, 64 * word + i)) clear_bit(w->v.idle, 64 * word + i);
-    }
+    uint32_t outputs = w->v.node->outputs, i;
+    for (uint32_t o = 0; o < outputs; o++)
+        w->v.dirty[o / 64] |= (uint64_t)w->v.output[o].is_blocked << o % 64;
+    for (uint32_t word = 0; word < w->words; word++)
+        FOR_EACH_BIT(w->v.idle[word] & arriving_at(w->e, w->words, w->node)[word], i)
+    if (look(w, 64 * word + i, join)) clear_bit(w->v.idle, 64 * word + i);
 }
 
-/* An output's train is that of the port of the same number. */
-ALWAYS_INLINE bool has_train(const struct view *v, uint32_t output)
+ALWAYS_INLINE net_ticks earlier_of(net_ticks a, net_ticks b)
 {
-    return output < v->node->ports && v->train[output].more > 0;
+    return a < b ? a : b;
 }
 
 /* The earliest grant. */
 ALWAYS_INLINE net_ticks plan_dirty(struct visit *w, plan_fn plan)
 {
     uint32_t outputs = w->v.node->outputs, i;
-    bool has_trains = w->v.node->train_end != NET_TICKS_NEVER;
+    if (w->v.node->train_end != NET_TICKS_NEVER) net_packet_trains_yield(w->e, w->node);
     for (uint32_t word = 0; word < w->words; word++) {
-        FOR_EACH_BIT(w->v.dirty[word], i)
-        {
-            if (has_trains && has_train(&w->v, 64 * word + i))
-                net_packet_train_yield(w->e, w->node, 64 * word + i);
-            plan(w, 64 * word + i);
-        }
+        FOR_EACH_BIT(w->v.dirty[word], i) plan(w, 64 * word + i);
         w->v.dirty[word] = 0;
     }
     net_ticks first = NET_TICKS_NEVER;
-    for (uint32_t o = 0; o < outputs; o++)
-        first = w->v.nx[o] < first ? w->v.nx[o] : first;
+    for (const struct output *o = w->v.output; o < w->v.output + outputs; o += 4) {
+        net_ticks one = earlier_of(o[0].nx, o[1].nx), other = earlier_of(o[2].nx, o[3].nx);
+        first = earlier_of(first, earlier_of(one, other));
+    }
     return first;
 }
 
-/* Of one word first the mask, without branches: which outputs take part is as good as random. */
+/* Of a word first the mask, without branches: which outputs take part is as good as random. */
 ALWAYS_INLINE void grant_before(struct visit *w, net_ticks limit, grant_fn grant)
 {
     uint32_t outputs = w->v.node->outputs, i;
     for (uint32_t first = 0; first < outputs; first += 64) {
-        uint32_t count = outputs - first < 64 ? outputs - first : 64;
+        uint32_t end = outputs - first < 64 ? OUTPUTS(outputs) : first + 64;
         uint64_t due = 0;
-        for (uint32_t o = 0; o < count; o++)
-            due |= (uint64_t)(w->v.nx[first + o] < limit) << o;
+        for (const struct output *o = w->v.output + end; o > w->v.output + first;) {
+            o -= 4;
+            due = 2 * due + (o[3].nx < limit);
+            due = 2 * due + (o[2].nx < limit);
+            due = 2 * due + (o[1].nx < limit);
+            due = 2 * due + (o[0].nx < limit);
+        }
         FOR_EACH_BIT(due, i) grant(w, first + i);
     }
 }
 
-ALWAYS_INLINE void visit_node(net_packet_engine *e, uint32_t node, net_ticks end, uint32_t words,
-                              plan_fn plan, grant_fn grant)
+/* `w` says which node and until when. */
+ALWAYS_INLINE void visit_node(struct visit w, plan_fn plan, join_fn join, grant_fn grant)
 {
-    struct visit w = {.e = e,
-                      .v = net_packet_view(e, node),
-                      .node = node,
-                      .words = words,
-                      .end = end,
-                      .later = NET_TICKS_NEVER};
+    net_packet_engine *e = w.e;
+    w.v = net_packet_view(e, w.node);
     struct node *n = w.v.node;
     w.kind = &e->kind[n->kind];
-    e->wake[node] = NET_TICKS_NEVER;
+    w.later = NET_TICKS_NEVER;
+    e->wake[w.node] = NET_TICKS_NEVER;
     e->counts.visits++;
-    start_visit(&w);
+    start_visit(&w, join);
     net_ticks first;
     for (;;) {
         first = plan_dirty(&w, plan);
-        if (n->train_end < end && n->train_end <= first && n->train_end <= n->due) {
-            net_packet_train_finish(e, node);
+        if (n->train_end < w.end && n->train_end <= first && n->train_end <= n->due) {
+            net_packet_train_finish(e, w.node);
             continue;
         }
         if (n->due <= first) {
             net_ticks due = n->due;
-            if (due >= end) break;
+            if (due >= w.end) break;
             n->due = NET_TICKS_NEVER;
-            e->client.step(e->client.context, node, due);
+            e->client.step(e->client.context, w.node, due);
             continue;
         }
-        if (first >= end) break;
+        if (first >= w.end) break;
         net_ticks limit = first + e->round;
-        if (limit > end) limit = end;
+        if (limit > w.end) limit = w.end;
         if (limit > n->due) limit = n->due;
         grant_before(&w, limit, grant);
     }
     if (w.later < first) first = w.later;
     if (n->due < first) first = n->due;
     if (n->train_end < first) first = n->train_end;
-    wake(e, node, first);
+    wake(e, w.node, first);
     e->counts.hops += w.hops;
 }
 

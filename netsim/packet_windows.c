@@ -20,18 +20,29 @@ ALWAYS_INLINE void prefetch_block(const net_packet_engine *e, uint32_t node)
 {
     const char *block = e->block + e->block_begin[node];
     size_t bytes = e->block_begin[node + 1] - e->block_begin[node];
-    for (size_t at = 0; at < bytes; at += 64)
+    for (size_t at = 0; at < bytes; at += LINE)
         __builtin_prefetch(block + at, 1);
+}
+
+/* Around a head: leave_ring() looks behind it, look() after it. What lies round the ring's end is
+ * left out. */
+ALWAYS_INLINE void prefetch_head(const net_packet_engine *e, uint32_t head)
+{
+    uint32_t at = head & (e->stride - 1), back = e->bubble + 1 < at ? e->bubble + 1 : at;
+    __builtin_prefetch(e->slot + head - back, 1);
+    __builtin_prefetch(e->slot + head, 1);
+    __builtin_prefetch(e->slot + head + SLOTS_AHEAD / 2, 1);
 }
 
 ALWAYS_INLINE void prefetch_slots(const net_packet_engine *e, uint32_t id)
 {
     struct view v = net_packet_view(e, id);
-    for (uint32_t q = 0; q < v.node->rings; q++)
-        __builtin_prefetch(e->slot + v.queue[q].head, 1);
-    for (uint32_t o = 0; o < v.node->outputs; o++)
-        for (uint32_t vc = 0; vc < e->vcs; vc++)
-            __builtin_prefetch(e->slot + v.tail[o * e->vcs + vc], 1);
+    uint32_t gates = 2 * v.node->outputs * e->vcs, i;
+    for (uint32_t word = 0; word < e->words; word++)
+        FOR_EACH_BIT(arriving_at(e, e->words, id)[word], i)
+    prefetch_head(e, v.queue[64 * word + i].head);
+    for (uint32_t gate = 0; gate < gates; gate++)
+        __builtin_prefetch(e->slot + v.gate[gate], 1);
 }
 
 ALWAYS_INLINE void prefetch_ahead(const net_packet_engine *e, uint32_t i, net_ticks end)
