@@ -251,8 +251,8 @@ static uint32_t size_of(struct packet_run *r, double ticks)
 }
 
 /* Into packets that together take the link's time for `bytes` exactly: all of one size but the
- * last, which is less by up to a tick a packet. Where it would be less than half, those of two sizes
- * a tick apart. */
+ * last, which is less by up to a tick a packet. Where it would be less than half, packets of two
+ * sizes a tick apart. */
 static bool cut(struct packet_run *r, double bytes, struct stream *s)
 {
     double packets = ceil(bytes / net_packet_router(r->engine)->packet_bytes);

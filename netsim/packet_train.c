@@ -285,9 +285,11 @@ void net_packet_trains_settle(net_packet_engine *e, net_ticks now)
     for (uint32_t i = 0; i < e->owns && e->trains > 0; i++) {
         uint32_t node = e->own[i];
         struct view v = net_packet_view(e, node);
-        if (v.node->train_end == NET_TICKS_NEVER) continue;
-        for (uint32_t port = 0; port < v.node->ports; port++)
-            if (v.train[port].more > 0) settle(e, node, port, now);
-        wake(e, node, now);
+        for (uint32_t port = 0; v.node->train_end != NET_TICKS_NEVER && port < v.node->ports;
+             port++) {
+            if (v.train[port].more == 0) continue;
+            settle(e, node, port, now);
+            wake(e, node, v.queue[v.node->rings + port].ready);
+        }
     }
 }

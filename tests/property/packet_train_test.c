@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "netsim/packet.h"
 #include "netsim/run.h"
 #include "tests/property/at_once.h"
 #include "tests/support.h"
@@ -138,6 +139,86 @@ START_TEST(trains_change_no_bit)
 }
 END_TEST
 
+/* ---- a client that sends one message, and looks in between ---- */
+
+struct sender {
+    net_packet_engine *engine;
+    struct net_packet packet;
+    uint64_t left; /* behind the head */
+    uint64_t delivered;
+    net_ticks last;
+};
+
+static void never(void *context, uint32_t node, net_ticks now)
+{
+    (void)context, (void)node, (void)now;
+    ck_abort_msg("nothing is due");
+}
+
+static bool next(void *context, uint32_t node, uint32_t port, net_ticks free,
+                 struct net_packet *packet, net_ticks *ready)
+{
+    struct sender *s = context;
+    (void)node, (void)port;
+    if (s->left == 0) return false;
+    *packet = s->packet;
+    packet->is_last = --s->left == 0;
+    packet->more = s->left > 0 ? s->left - 1 : 0;
+    *ready = free;
+    return true;
+}
+
+static void deliver(void *context, uint32_t node, uint32_t message, bool is_last, net_ticks when)
+{
+    struct sender *s = context;
+    (void)node, (void)message, (void)is_last;
+    s->delivered++;
+    if (when > s->last) s->last = when;
+}
+
+static void passed(void *context, uint32_t node, uint32_t port, uint64_t packets, net_ticks when)
+{
+    struct sender *s = context;
+    (void)node, (void)port;
+    s->left -= packets;
+    s->delivered += packets;
+    if (when > s->last) s->last = when;
+}
+
+/* 1,000 packets of 4 KiB at 64 GB/s, 64 ns each, over 1 us. Looked at every 6.4 us less a tick,
+ * a hundred packets have left each time. */
+START_TEST(a_train_can_be_looked_at)
+{
+    topo *t = topo_or_fail("ring:4,link=64GB/s,latency=1us");
+    struct sender s = {.left = 999};
+    const struct net_packet_client client = {&s, never, next, deliver, NULL, passed};
+    struct sim_error err = {0};
+    struct topo_paths paths = {0};
+    struct net_packet_counts counts;
+    ck_assert(net_packet_create(t, net_router_find("tpu"), &client, NULL, &err, &s.engine) == SIM_OK);
+    topo_route(t, 0, 1, &paths);
+    s.packet = (struct net_packet){.route = net_packet_route(s.engine, &paths, 0),
+                                   .size = net_packet_size(s.engine, 4096)};
+    uint32_t port = net_packet_port_of(s.engine, 0, s.packet.route);
+    topo_link_id link = paths.link[0];
+    net_packet_offer(s.engine, 0, port, &s.packet, 0);
+    net_ticks ns = 1000 * net_packet_ticks_per_ps(s.engine);
+    for (uint64_t i = 1; i <= 10; i++) {
+        net_packet_run(s.engine, i * 6400 * ns);
+        ck_assert_uint_eq(net_packet_busy(s.engine, link), i * 6400 * ns);
+        net_packet_counts(s.engine, &counts);
+        ck_assert_uint_eq(counts.hops, i * 100);
+        if (i < 10) ck_assert_uint_eq(counts.trains, i);
+    }
+    ck_assert(!net_packet_run(s.engine, NET_TICKS_NEVER - 1));
+    ck_assert_uint_eq(s.delivered, 1000);
+    ck_assert_uint_eq(s.last, 65000 * ns);
+    net_packet_destroy(s.engine);
+    topo_paths_release(&paths);
+    topo_destroy(t);
+}
+END_TEST
+
 /* Identity would say nothing if no train ran. */
 START_TEST(many_cases_had_trains_and_cuts)
 {
@@ -160,6 +241,7 @@ int main(void)
     tally = tmpfile();
     tcase_set_timeout(cases, 120);
     tcase_add_loop_test(cases, trains_change_no_bit, 0, CASES);
+    tcase_add_test(after, a_train_can_be_looked_at);
     tcase_add_test(after, many_cases_had_trains_and_cuts);
     suite_add_tcase(suite, cases);
     suite_add_tcase(suite, after);
