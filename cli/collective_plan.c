@@ -73,18 +73,19 @@ static bool is_light(const struct planner *p, const struct coll_spec *spec)
 {
     const double flows_max = 2e7;
     bool is_run = p->q->engine != COLLECTIVE_BOUND;
-    if (!collective_is_in_reach(p->t, p->q->coalesce, p->q->engine, spec)) return false;
     return !is_run || coll_flows(p->t, spec) <= flows_max;
 }
 
-/* All that can, but for those that would take minutes, of which auto's choice stays. */
+/* All that can, but for those out of reach, and those that would take minutes, of which auto's choice
+ * stays. */
 static void add_all(struct planner *p, struct coll_spec *spec)
 {
     enum coll_algorithm best = coll_choose(p->t, spec);
     for (int i = 0; i < COLL_ALGORITHMS; i++) {
         spec->algorithm = (enum coll_algorithm)i;
         if (!coll_can(p->t, spec)) continue;
-        if (spec->algorithm == best || is_light(p, spec))
+        if (collective_is_in_reach(p->t, p->q->coalesce, p->q->engine, spec) &&
+            (spec->algorithm == best || is_light(p, spec)))
             add_row(p, spec);
         else
             p->plan->is_left_out[i] = true;

@@ -169,6 +169,25 @@ static uint64_t messages_at_once(const topo *t, const struct coll_spec *spec)
 }
 
 enum { FAULTY_MAX = 100000, COALESCED_MAX = 1000000, HEALTHY_MAX = 4000000 };
+#define FLOWS_MAX UINT64_C(16000000) /* 4 GiB; 6.2 million of fat-tree:12 take 7 s and 1.6 GB */
+
+/* Each message is a flow for each of its paths, up to 64 on fat-tree:16: counted from one chip. */
+static uint64_t flows_at_once(const topo *t, const struct coll_spec *spec)
+{
+    struct topo_paths paths = {0};
+    uint64_t flows = 0;
+    topo_chip_id first = 0;
+    while (topo_chip_is_failed(t, first))
+        first++;
+    for (uint32_t r = 0; r < spec->group.size; r++) {
+        topo_chip_id other = topo_group_chip(t, &spec->group, first, r);
+        if (other == first || topo_chip_is_failed(t, other)) continue;
+        topo_route(t, first, other, &paths);
+        flows += paths.count;
+    }
+    topo_paths_release(&paths);
+    return flows * (messages_at_once(t, spec) / (coll_members(t, spec) - 1));
+}
 
 bool collective_is_in_reach(const topo *t, double coalesce, enum collective_engine engine,
                             const struct coll_spec *spec)
@@ -176,22 +195,25 @@ bool collective_is_in_reach(const topo *t, double coalesce, enum collective_engi
     bool is_direct = spec->op == COLL_ALL_TO_ALL && spec->algorithm == COLL_DIRECT;
     bool is_symmetric = topo_has_ports(t) && !topo_is_faulty(t);
     uint64_t most = !topo_is_faulty(t) ? HEALTHY_MAX : coalesce > 0 ? COALESCED_MAX : FAULTY_MAX;
-    return !is_direct || is_symmetric || engine != COLLECTIVE_FLOW || spec->pairs != NULL ||
-           messages_at_once(t, spec) <= most;
+    if (!is_direct || is_symmetric || engine != COLLECTIVE_FLOW || spec->pairs != NULL) return true;
+    uint64_t messages = messages_at_once(t, spec);
+    return messages == 0 || (messages <= most && flows_at_once(t, spec) <= FLOWS_MAX);
 }
 
 static enum sim_status check_messages(const topo *t, double coalesce,
                                       const struct collective_row *row, struct sim_error *err)
 {
-    char count[SIM_QUANTITY_TEXT], bound[SIM_QUANTITY_TEXT];
-    uint64_t messages = messages_at_once(t, &row->spec);
-    bool would_coalesce = topo_is_faulty(t) && coalesce == 0 && messages <= COALESCED_MAX;
+    char count[SIM_QUANTITY_TEXT], ways[SIM_QUANTITY_TEXT], bound[SIM_QUANTITY_TEXT];
     if (collective_is_in_reach(t, coalesce, row->engine, &row->spec)) return SIM_OK;
+    uint64_t messages = messages_at_once(t, &row->spec), flows = flows_at_once(t, &row->spec);
+    bool would_coalesce = topo_is_faulty(t) && coalesce == 0 && messages <= COALESCED_MAX;
+    bool has_ways = flows > messages && !topo_is_faulty(t);
     return sim_error_set(
         err, SIM_ERESOURCE,
-        "%s messages at once on %s are out of reach for exact flows (bound: %s us); "
+        "%s messages at once%s%s%s on %s are out of reach for exact flows (bound: %s us); "
         "want --algorithm phased, %s--engine packet, or --engine bound",
-        sim_count_format(messages, count), topo_spec(t),
+        sim_count_format(messages, count), has_ways ? " over " : "",
+        has_ways ? sim_count_format(flows, ways) : "", has_ways ? " ways" : "", topo_spec(t),
         shown(sim_ps_to_us(row->bound.time_ps), bound), would_coalesce ? "--coalesce 0.01, " : "");
 }
 

@@ -10,7 +10,7 @@ function(podsim_run_test label name)
     endif()
 endfunction()
 
-set(golden_cases algorithm-file
+set(golden_cases algorithm-file all-leaves-out
     deadlock-free fat-tree-all faulty-ring slices-over-dcn topo-compare-faults topo-fabrics topo-faults
     collective-matrix collective-rooted collective-send collective-skew collective-slices collective-together collective-tune collective-twisted-axis presets-algorithms
     collective-auto collective-bound collective-coalesce collective-json collective-packet collective-packet-json collective-sizes collective-text group-of-one-csv

@@ -240,9 +240,99 @@ START_TEST(classes_are_as_few_as_they_can_be)
 }
 END_TEST
 
+/* Run both ways: the same bits, and as many classes, parts and parts run. */
+static void hold(const net_schedule *s, uint64_t classes, uint64_t parts, uint64_t parts_run)
+{
+    struct outcome on = run(s, false), off = run(s, true);
+    ck_assert_int_eq(memcmp(&on.result, &off.result, sizeof on.result), 0);
+    for (topo_link_id l = 0; l < topo_links(net_schedule_topo(s)); l++) {
+        ck_assert(on.links.bytes[l] == off.links.bytes[l]);
+        ck_assert_int_eq(on.links.busy_ps[l], off.links.busy_ps[l]);
+    }
+    ck_assert_uint_eq(on.stats.classes, classes);
+    ck_assert_uint_eq(on.stats.parts, parts);
+    ck_assert_uint_eq(on.stats.parts - on.stats.parts_reused, parts_run);
+    net_link_stats_release(&on.links);
+    net_link_stats_release(&off.links);
+}
+
+static struct net_op plain_op(enum net_op_kind kind)
+{
+    return (struct net_op){.kind = kind, .guard = NET_NONE, .chunk = NET_NONE};
+}
+
+/* Stages along z, a role each: they take in, compute for as long as their place says, and pass on. */
+START_TEST(stages_of_a_pipeline_are_a_class_each)
+{
+    topo *t = topo_or_fail("torus:4x4x4");
+    struct topo_group all = topo_group_all(t);
+    net_schedule *s = net_schedule_create(t, &all);
+    uint32_t role[64], next = net_peer_hops(s, (const int32_t[TOPO_AXES_MAX]){0, 0, 1}),
+                       previous = net_peer_hops(s, (const int32_t[TOPO_AXES_MAX]){0, 0, -1});
+    for (uint32_t stage = 0; stage < 4; stage++) {
+        net_schedule_add_program(s);
+        net_op_id last = NET_NONE;
+        struct net_op receive = plain_op(NET_OP_RECEIVE), compute = plain_op(NET_OP_COMPUTE),
+                      send = plain_op(NET_OP_SEND);
+        receive.peer = previous;
+        compute.duration_ps = (sim_ps)(stage + 1) * SIM_PS_PER_US;
+        send.peer = next;
+        send.bytes = 1e6;
+        if (stage > 0) last = net_op_add(s, stage, receive);
+        net_op_id work = net_op_add(s, stage, compute);
+        net_op_after(s, stage, work, last);
+        if (stage < 3) net_op_after(s, stage, net_op_add(s, stage, send), work);
+    }
+    for (uint32_t i = 0; i < 64; i++)
+        role[i] = i / 16;
+    net_schedule_set_roles(s, role);
+    net_schedule_seal(s);
+    hold(s, 4, 16, 1);
+    net_schedule_destroy(s);
+    topo_destroy(t);
+}
+END_TEST
+
+/* Everybody sends to (x+1, y+1), by a file of routes along y first; chip 0 along x first, if it is
+ * odd. Messages go in four circles of four chips. The odd way takes the links of (0,3) and (1,0), of
+ * another circle: these two are one part of eight classes, the other two circles are alike. */
+START_TEST(routes_of_a_file_are_taken_into_account)
+{
+    for (int is_odd = 0; is_odd < 2; is_odd++) {
+        char path[] = "/tmp/podsim_routes_XXXXXX";
+        int fd = mkstemp(path);
+        ck_assert_int_ge(fd, 0);
+        FILE *file = fdopen(fd, "w");
+        for (uint32_t c = 0; c < 16; c++) {
+            uint32_t x = c % 4, y = c / 4, to = (x + 1) % 4 + 4 * ((y + 1) % 4);
+            uint32_t way = is_odd && c == 0 ? 1 : x + 4 * ((y + 1) % 4);
+            fprintf(file, "%u %u: %u\n", c, to, way);
+        }
+        fclose(file);
+        topo *t = topo_with_or_fail("torus:4x4", "", path);
+        remove(path);
+        struct topo_group all = topo_group_all(t);
+        net_schedule *s = net_schedule_create(t, &all);
+        net_schedule_add_program(s);
+        struct net_op send = plain_op(NET_OP_SEND), receive = plain_op(NET_OP_RECEIVE);
+        send.peer = net_peer_digits(s, (const int32_t[]){1, 1});
+        send.bytes = 1e6;
+        receive.peer = net_peer_digits(s, (const int32_t[]){-1, -1});
+        net_op_add(s, 0, send);
+        net_op_add(s, 0, receive);
+        net_schedule_seal(s);
+        hold(s, is_odd ? 8 + 1 : 1, is_odd ? 1 + 2 : 4, is_odd ? 1 + 1 : 1);
+        net_schedule_destroy(s);
+        topo_destroy(t);
+    }
+}
+END_TEST
+
 int main(void)
 {
-    const TTest *const tests[] = {classes_are_as_few_as_they_can_be, many_of_the_cases_are_reduced};
+    const TTest *const tests[] = {
+        classes_are_as_few_as_they_can_be, stages_of_a_pipeline_are_a_class_each,
+        routes_of_a_file_are_taken_into_account, many_of_the_cases_are_reduced};
     Suite *suite = SUITE_OF("net_symmetry", tests);
     TCase *loops = tcase_create("random");
     tcase_set_timeout(loops, 120);

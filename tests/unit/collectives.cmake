@@ -16,3 +16,11 @@ podsim_property_test(packet_train_test collectives)
 podsim_unit_test(net_allocations_test collectives)
 target_link_options(net_allocations_test PRIVATE -Wl,--wrap=sim_alloc -Wl,--wrap=sim_realloc)
 podsim_property_test(net_progress_test collectives)
+
+# Half a minute of CPU each; the parts are PARTS of the test.
+add_executable(coll_check_shapes_test property/coll_check_shapes_test.c)
+target_link_libraries(coll_check_shapes_test PRIVATE podsim::collectives PkgConfig::CHECK m podsim_flags)
+foreach(part RANGE 5)
+    add_test(NAME property/coll_check_shapes_${part} COMMAND coll_check_shapes_test ${part})
+    set_tests_properties(property/coll_check_shapes_${part} PROPERTIES TIMEOUT 900 LABELS property)
+endforeach()
