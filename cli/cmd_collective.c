@@ -65,6 +65,7 @@ static const struct cli_option options[] = {
     {"format", "FORMAT", "text, csv or json (default: text)"},
     {"messages", "FILE", "write a CSV row per message (one run only)"},
     {"link-stats", "FILE", "write a CSV row per link (one run only)"},
+    {"hotspots", "N", "name the N links that were longest in use or stalled\n(one run only)"},
     {"stats", "FILE", "write how the simulator itself did, as JSON"},
     CLI_ROUTER_OPTIONS,
     CLI_TOPOLOGY_OPTIONS,
@@ -98,6 +99,7 @@ enum {
     OPT_FORMAT,
     OPT_MESSAGES,
     OPT_LINK_STATS,
+    OPT_HOTSPOTS,
     OPT_STATS
 };
 
@@ -129,6 +131,7 @@ struct request {
     sim_ps start_spread_ps, send_overhead_ps;
     uint64_t *bytes;
     uint32_t bytes_count;
+    uint64_t hotspots; /* 0: none */
 };
 
 /* A plain number from `least` to `most`; `wanted` says so. */
@@ -240,6 +243,9 @@ static enum sim_status take(void *request, int option, const char *value, struct
     case OPT_LINK_STATS:
         q->link_stats_path = value;
         return SIM_OK;
+    case OPT_HOTSPOTS:
+        return cli_option_error("hotspots", sim_count_parse(value, 1, 10000, err, &q->hotspots),
+                                err);
     case OPT_STATS:
         q->stats_path = value;
         return SIM_OK;
@@ -315,9 +321,10 @@ static enum sim_status check_together(const struct request *q, struct sim_error 
         return sim_error_set(err, SIM_EUSAGE,
                              "--together takes operations, groups and sizes from its file; leave "
                              "out the options for them");
-    if (q->messages_path != NULL || q->link_stats_path != NULL)
+    if (q->messages_path != NULL || q->link_stats_path != NULL || q->hotspots > 0)
         return sim_error_set(err, SIM_EUSAGE,
-                             "--messages and --link-stats describe one collective, not --together");
+                             "--messages, --link-stats and --hotspots describe one collective, not "
+                             "--together");
     if (also->engine == COLLECTIVE_BOUND)
         return sim_error_set(err, SIM_EUSAGE, "--together simulates; leave out --engine bound");
     return SIM_OK;
@@ -371,14 +378,15 @@ struct files {
 static enum sim_status open_files(const struct request *q, const struct collective_plan *p,
                                   struct files *f, struct sim_error *err)
 {
-    bool wants_run = q->messages_path != NULL || q->link_stats_path != NULL;
+    bool wants_run = q->messages_path != NULL || q->link_stats_path != NULL || q->hotspots > 0;
     if (wants_run && q->question.engine == COLLECTIVE_BOUND)
         return sim_error_set(
             err, SIM_EUSAGE,
-            "--messages and --link-stats describe a run, --engine bound runs nothing");
+            "--messages, --link-stats and --hotspots describe a run, --engine bound runs nothing");
     if (wants_run && p->row_count != 1)
         return sim_error_set(err, SIM_EUSAGE,
-                             "--messages and --link-stats describe one run, this asks for %zu rows",
+                             "--messages, --link-stats and --hotspots describe one run, this asks "
+                             "for %zu rows",
                              p->row_count);
     const char *output[] = {q->messages_path, q->link_stats_path, q->stats_path, q->export_path};
     SIM_TRY(cli_check_outputs(q->question.pairs_path, output, 4, err));
@@ -455,10 +463,12 @@ static void share_results(struct collective_plan *p, struct net_run_stats *total
 }
 
 static enum sim_status run_rows(const struct request *q, const struct net_options *net,
-                                struct collective_plan *p, struct files *f, struct sim_error *err)
+                                struct collective_plan *p, struct files *f,
+                                struct collective_hotspots *hotspots, struct sim_error *err)
 {
     struct collective_outputs outputs = {.wants_messages = q->messages_path != NULL,
-                                         .wants_link_stats = q->link_stats_path != NULL};
+                                         .wants_link_stats = q->link_stats_path != NULL,
+                                         .hotspots = q->hotspots > 0 ? hotspots : NULL};
     if (f->messages != NULL) outputs.messages = sim_output_file(f->messages);
     if (f->link_stats != NULL) outputs.link_stats = sim_output_file(f->link_stats);
     struct net_run_stats totals = {0};
@@ -536,8 +546,28 @@ static void note_left_out(cli_report *report, const struct collective_plan *p)
                  names);
 }
 
+static void note_hotspots(cli_report *report, const struct collective_hotspots *hotspots,
+                          const topo *t, bool are_packets)
+{
+    char from[48], to[48], stalled[SIM_QUANTITY_TEXT];
+    for (uint32_t i = 0; i < hotspots->count; i++) {
+        const struct collective_hotspot *h = &hotspots->hotspot[i];
+        topo_node_format(t, topo_link_from(t, h->link), from);
+        topo_node_format(t, topo_link_to(t, h->link), to);
+        if (!are_packets)
+            cli_note(report, "link %s to %s: %.1f %% in use", from, to, 100 * h->utilisation);
+        else
+            cli_note(report,
+                     "link %s to %s: %.1f %% in use; %.2f packets wait behind it on average, at "
+                     "most %u in one channel; stalled %s us",
+                     from, to, 100 * h->utilisation, h->queue_mean, h->queue_max,
+                     sim_double_format(h->stalled_us, stalled));
+    }
+}
+
 static void print_rows(const struct request *q, const struct net_options *net,
-                       const struct collective_plan *p, const struct cli_algorithms *algorithms)
+                       const struct collective_plan *p, const struct cli_algorithms *algorithms,
+                       const struct collective_hotspots *hotspots)
 {
     const topo *t = p->topology;
     cli_report *report = collective_report_create();
@@ -546,6 +576,7 @@ static void print_rows(const struct request *q, const struct net_options *net,
     for (size_t i = 0; i < p->row_count; i++)
         collective_report_add(report, t, &p->row[i]);
     note_left_out(report, p);
+    note_hotspots(report, hotspots, t, net->router != NULL);
     cli_algorithm_notes(algorithms, p->row, p->row_count, report);
     cli_report_print(report, q->format, stdout);
     cli_report_destroy(report);
@@ -588,6 +619,9 @@ static enum sim_status run_request(const struct request *q, struct sim_error *er
     struct collective_plan plan = {0};
     struct cli_algorithms algorithms = {0};
     struct files files = {0};
+    struct collective_hotspots hotspots = {.wanted = (uint32_t)q->hotspots,
+                                           .hotspot =
+                                               SIM_NEW(struct collective_hotspot, q->hotspots)};
     struct net_router router;
     struct net_options net;
     topo *topology = NULL;
@@ -596,12 +630,13 @@ static enum sim_status run_request(const struct request *q, struct sim_error *er
     if (status == SIM_OK) status = make_plan(q, topology, &algorithms, err, &plan);
     if (status == SIM_OK) status = open_files(q, &plan, &files, err);
     status = net_mpi_agree(status, err);
-    if (status == SIM_OK) status = run_rows(q, &net, &plan, &files, err);
+    if (status == SIM_OK) status = run_rows(q, &net, &plan, &files, &hotspots, err);
     if (status == SIM_OK && files.algorithm != NULL)
         coll_msccl_write(algorithms.exported, sim_output_file(files.algorithm));
     if (status == SIM_OK) status = close_files(&files, err);
     if (status == SIM_OK) collective_plan_settle(&plan);
-    if (status == SIM_OK) print_rows(q, &net, &plan, &algorithms);
+    if (status == SIM_OK) print_rows(q, &net, &plan, &algorithms, &hotspots);
+    sim_free(hotspots.hotspot);
     discard_files(&files);
     collective_plan_release(&plan);
     cli_algorithms_release(&algorithms);

@@ -102,6 +102,34 @@ static int64_t busiest_kind(const struct net_link_stats *links, const topo *t)
     return (int64_t)topo_link_kind(t, link);
 }
 
+static void note_hotspots(const struct net_link_stats *links, const topo *t, sim_ps time_ps,
+                          struct collective_hotspots *out)
+{
+    topo_link_id *link = SIM_NEW(topo_link_id, out->wanted);
+    out->count = net_link_stats_hottest(links, t, out->wanted, link);
+    for (uint32_t i = 0; i < out->count; i++) {
+        struct collective_hotspot *h = &out->hotspot[i];
+        *h = (struct collective_hotspot){
+            .link = link[i], .utilisation = net_link_utilisation(links, t, link[i], time_ps)};
+        if (links->waited_ps == NULL) continue;
+        h->queue_mean = net_link_queue_mean(links, link[i], time_ps);
+        h->queue_max = links->most[link[i]];
+        h->stalled_us = sim_ps_to_us(links->stalled_ps[link[i]]);
+    }
+    sim_free(link);
+}
+
+/* Busy times of links; of packets their queues, too, where somebody looks at them. */
+static void init_links(const struct net_options *options, const struct collective_outputs *outputs,
+                       const topo *t, struct net_link_stats *links)
+{
+    bool is_shown = outputs->wants_link_stats || outputs->hotspots != NULL;
+    if (is_shown && options->router != NULL)
+        net_link_stats_init_packets(links, t);
+    else if (is_shown || has_several_kinds(t))
+        net_link_stats_init(links, t);
+}
+
 static enum sim_status simulate(const topo *t, const struct net_options *options,
                                 const struct collective_outputs *outputs,
                                 struct collective_row *row, struct net_run_stats *totals,
@@ -115,17 +143,17 @@ static enum sim_status simulate(const topo *t, const struct net_options *options
     struct net_link_stats links = {0};
     struct net_result result;
     struct net_run_stats stats = {0};
-    bool wants_links = outputs->wants_link_stats || has_several_kinds(t);
-    if (wants_links) net_link_stats_init(&links, t);
+    init_links(options, outputs, t, &links);
     row->busiest_kind = -1;
     enum sim_status status = net_run(schedule, options, outputs->wants_messages ? &observer : NULL,
-                                     err, &result, wants_links ? &links : NULL, &stats);
+                                     err, &result, links.bytes != NULL ? &links : NULL, &stats);
     if (status == SIM_OK) {
         row->time_ps = result.time_ps;
         row->latency_ps = result.latency_ps;
         row->overhead_ps = result.overhead_ps;
         if (has_several_kinds(t)) row->busiest_kind = busiest_kind(&links, t);
         if (outputs->messages != NULL) write_messages(&log, outputs->messages);
+        if (outputs->hotspots != NULL) note_hotspots(&links, t, result.time_ps, outputs->hotspots);
         if (outputs->link_stats != NULL)
             net_link_stats_write(&links, t, result.time_ps, outputs->link_stats);
         totals->events += stats.events;

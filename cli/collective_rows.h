@@ -36,6 +36,17 @@ struct collective_row {
 struct collective_outputs {
     bool wants_messages, wants_link_stats;
     FILE *messages, *link_stats;
+    struct collective_hotspots *hotspots; /* NULL: not wanted */
+};
+
+/** The links of a run that were longest in use or stalled, the hottest first. */
+struct collective_hotspots {
+    uint32_t wanted, count;
+    struct collective_hotspot {
+        topo_link_id link;
+        double utilisation, queue_mean, stalled_us; /* the latter two of packets only */
+        uint32_t queue_max;
+    } * hotspot; /* [wanted] */
 };
 
 /** Is simulating it a matter of minutes? All-to-all with all messages at once may take days. */

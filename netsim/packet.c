@@ -181,7 +181,7 @@ static struct kind kind_of(const net_packet_engine *e, const struct node *n)
     struct kind k = {.rings = n->rings, .ports = n->ports, .outputs = n->outputs};
     uint32_t words = e->words, outputs = n->outputs, queues = n->queues, early = e->is_early;
     uint32_t channels = outputs * e->vcs, inputs = n->rings / e->vcs + n->ports;
-    uint32_t trains = e->can_train ? n->ports : 0;
+    uint32_t trains = e->can_train ? n->ports : 0, watched = e->router.is_watched;
     k.inputs = (uint16_t)inputs;
     size_t at = sizeof(struct node);
 #define X(type, name, count)                                                                       \

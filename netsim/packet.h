@@ -157,6 +157,14 @@ uint64_t net_packet_in_flight(const net_packet_engine *e);
 /** Names the buffers that wait for each other, when net_packet_run() has nothing left to do and
  * packets are in flight. Every rank must call it. Returns SIM_EDATA. */
 enum sim_status net_packet_deadlock(const net_packet_engine *e, struct sim_error *err);
+/** Of a link, on a router that is watched; what another rank has is 0 here. */
+struct net_packet_watch {
+    int64_t waited;  /* ticks, of all packets in the buffers behind it */
+    int64_t stalled; /* ticks it was idle though wanted, for want of room behind it */
+    int64_t most;    /* packets that waited at once in one channel */
+};
+/** @param watch [links], zeros; written */
+void net_packet_watch(const net_packet_engine *e, struct net_packet_watch *watch);
 /** Ticks a link was busy so far; 0 where its sender is on another rank. */
 net_ticks net_packet_busy(const net_packet_engine *e, topo_link_id link);
 

@@ -14,8 +14,7 @@ struct buffers {
     uint32_t *waits_for; /* buffer that each buffer's head waits for; NONE32: it waits for none */
 };
 
-/* [outputs] the node's links; TOPO_NONE: no link's output. */
-static void find_links(const net_packet_engine *e, uint32_t node, topo_link_id *link)
+void net_packet_links_of(const net_packet_engine *e, uint32_t node, topo_link_id *link)
 {
     const topo *t = e->topology;
     uint32_t degree = topo_has_ports(t) ? topo_ports(t) : topo_out_links(t, node, link);
@@ -48,7 +47,7 @@ static struct buffers who_waits(const net_packet_engine *e)
     topo_link_id *link =
         SIM_NEW(topo_link_id, topo_max_degree(e->topology) + topo_ports(e->topology) + 2);
     for (uint32_t i = 0; i < e->owns; i++) {
-        find_links(e, e->own[i], link);
+        net_packet_links_of(e, e->own[i], link);
         note_waits(e, e->own[i], link, waits);
     }
     if (e->part != NULL) net_mpi_sum(waits, (int)count);

@@ -122,6 +122,9 @@ struct node {
  *                 since in a round outputs go in any order
  *     requests, candidates   [outputs x words] where a mask is several words
  *
+ * With statistics only (packet_watch.c): packets of a queue have waited in all, an output had nowhere
+ * to send to, packets that waited at most.
+ *
  * Early binding only: when a channel can be given to a head, NEVER while it belongs to one; no
  * allocation of an output before; round-robin pointers; scratch.
  */
@@ -135,6 +138,9 @@ struct node {
     X(uint8_t, last_vc, outputs *inputs)                                                           \
     X(uint64_t, requests, words > 1 ? outputs * words : 0)                                         \
     X(uint64_t, candidates, words > 1 ? outputs * words : 0)                                       \
+    X(net_ticks, waited, watched *queues)                                                          \
+    X(net_ticks, stalled, watched *outputs)                                                        \
+    X(uint32_t, most, watched *queues)                                                             \
     X(net_ticks, available, early *channels)                                                       \
     X(net_ticks, alloc, early *outputs)                                                            \
     X(uint16_t, grant_pointer, early *channels)                                                    \
@@ -274,6 +280,9 @@ static inline bool net_packet_is_here(const net_packet_engine *e, uint32_t node)
 uint32_t net_packet_table_route(net_packet_engine *e, const uint16_t *step, uint32_t steps);
 /* Does the link behind this port close its axis? */
 bool net_packet_closes_axis(const topo *t, topo_node_id from, uint32_t port);
+/* [outputs] the node's links; TOPO_NONE: no link's output. `link` has room for them, or for the
+ * topology's most ports. */
+void net_packet_links_of(const net_packet_engine *e, uint32_t node, topo_link_id *link);
 /* Stops the run where packets or credits are lost. */
 void net_packet_audit(net_packet_engine *e);
 /* One node for one window: everything it does before `end`. */

@@ -46,6 +46,7 @@ struct message {
 struct packet_run {
     net_executor x; /* first: hooks are given it */
     net_packet_engine *engine;
+    struct net_router router; /* as asked for, and watched or not */
     net_agenda *agenda;
     net_told *told;
     net_ticks now, ticks_per_ps;
@@ -554,6 +555,23 @@ static void find_last(struct packet_run *r)
     net_bytes_release(&all);
 }
 
+/* What only packets tell, where it was asked for. */
+static void collect_watch(const struct packet_run *r, struct net_link_stats *out)
+{
+    if (out->waited_ps == NULL) return;
+    struct net_packet_watch *watch = SIM_NEW(struct net_packet_watch, out->count);
+    net_packet_watch(r->engine, watch);
+    /* each link's reader, and its writer, are on one rank: sums are what that one has */
+    if (r->far != NULL)
+        net_mpi_sum(&watch[0].waited, (int)(out->count * sizeof *watch / sizeof(int64_t)));
+    for (topo_link_id l = 0; l < out->count; l++) {
+        out->waited_ps[l] = net_packet_ps(r->engine, (net_ticks)watch[l].waited);
+        out->stalled_ps[l] = net_packet_ps(r->engine, (net_ticks)watch[l].stalled);
+        out->most[l] = (uint32_t)watch[l].most;
+    }
+    sim_free(watch);
+}
+
 /* Every rank gets what all have found. */
 static void share_findings(struct packet_run *r)
 {
@@ -578,9 +596,13 @@ static void release(struct packet_run *r)
 
 static enum sim_status run_once(struct packet_run *r, const net_schedule *root,
                                 const struct net_options *options,
-                                const struct net_observer *observer, struct sim_error *err)
+                                const struct net_observer *observer,
+                                const struct net_link_stats *stats, struct sim_error *err)
 {
     struct net_options unreduced = *options;
+    r->router = *options->router;
+    r->router.is_watched = stats != NULL && stats->waited_ps != NULL;
+    unreduced.router = &r->router;
     struct net_observer keeper = {0};
     unreduced.is_unreduced = true;
     if (observer != NULL) {
@@ -604,11 +626,11 @@ enum sim_status net_run_packets(const net_schedule *root, const struct net_optio
                                 struct net_run_stats *run_stats)
 {
     struct packet_run r = {0};
-    enum sim_status status = run_once(&r, root, options, observer, err);
+    enum sim_status status = run_once(&r, root, options, observer, stats, err);
     if (status == SIM_OK && r.has_too_many_sizes) {
         release(&r);
         r = (struct packet_run){.is_rounding = true};
-        status = run_once(&r, root, options, observer, err);
+        status = run_once(&r, root, options, observer, stats, err);
     }
     if (status == SIM_OK) {
         share_findings(&r);
@@ -617,6 +639,7 @@ enum sim_status net_run_packets(const net_schedule *root, const struct net_optio
             (struct net_result){r.x.last_ps, last->latency_ps, last->overhead_ps, last->compute_ps};
         if (r.told != NULL) net_told_pass_on(r.told);
         if (stats != NULL) collect_links(&r, stats);
+        if (stats != NULL) collect_watch(&r, stats);
         if (run_stats != NULL) collect_stats(&r, run_stats);
     }
     release(&r);

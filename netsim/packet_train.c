@@ -120,7 +120,8 @@ static bool eject_ring(net_packet_engine *e, const struct track *k, uint32_t vc)
                            .v = k->receiver,
                            .node = k->out->node,
                            .words = e->words,
-                           .is_uniform = e->is_uniform};
+                           .is_uniform = e->is_uniform,
+                           .is_watched = e->router.is_watched};
     uint32_t q = receiver_queue(e, k, vc);
     struct queue *queue = &k->receiver.queue[q];
     for (const struct slot *s; (s = e->slot + queue->head)->time >= OCCUPIED;) {

@@ -23,10 +23,15 @@ struct visit {
     const struct kind *kind;
     uint32_t node, words;
     bool is_uniform; /* as of the engine */
+    bool is_watched; /* as of the router */
     net_ticks end;
     net_ticks later; /* heads that arrive after the window */
     uint64_t hops;
 };
+
+/* For statistics: the head of queue q leaves at `when`; output o is granted at its nx. */
+void net_packet_note_wait(struct visit *w, uint32_t q, net_ticks when);
+void net_packet_note_stall(struct visit *w, uint32_t o);
 
 ALWAYS_INLINE net_ticks later_of(net_ticks a, net_ticks b)
 {
@@ -156,6 +161,7 @@ ALWAYS_INLINE void leave_ring(struct visit *w, uint32_t q, net_ticks when, net_t
     uint32_t ring = w->v.node->first_ring + q, at = w->v.queue[q].head;
     /* occupied when a sender may have to wait */
     bool was_full = e->slot[slots_back(w, at, e->bubble + 1)].time >= OCCUPIED;
+    if (w->is_watched) net_packet_note_wait(w, q, when);
     net_ticks free = when + room + (w->is_uniform ? e->credit : e->ring_credit[ring]);
     e->slot[at].time = free;
     prefetch_along(e, at);
@@ -267,6 +273,7 @@ ALWAYS_INLINE void move(struct visit *w, uint32_t o, uint32_t q, uint32_t channe
     net_ticks now = out->nx;
     uint64_t packet = queue->packet;
     struct span span = span_of(w, packet, out->rate);
+    if (w->is_watched && o < v->node->links) net_packet_note_stall(w, o);
     if (out->is_ejection) {
         deliver(w, packet, now + span.whole);
     } else {
@@ -367,6 +374,7 @@ ALWAYS_INLINE void visit_node(struct visit w, plan_fn plan, join_fn join, grant_
     w.v = net_packet_view(e, w.node);
     struct node *n = w.v.node;
     w.kind = &e->kind[n->kind];
+    w.is_watched = e->router.is_watched;
     w.later = NET_TICKS_NEVER;
     e->wake[w.node] = NET_TICKS_NEVER;
     e->counts.visits++;

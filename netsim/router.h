@@ -66,6 +66,7 @@ struct net_router {
      * Vallejo, "A flow control mechanism to avoid message deadlock in k-ary n-cube networks", HiPC
      * 1997 (there instead of virtual channels, here beside them). */
     uint32_t bubble;
+    bool is_watched;   /* keeps net_packet_watch() */
     bool is_audited;   /* after every window see that no packet and no credit was lost */
     bool is_unchecked; /* fewer virtual channels than the routing asks for are taken, too */
 };

@@ -187,8 +187,11 @@ static enum sim_status simulate(const struct wl_graph *g, const struct wl_step_o
     SIM_TRY(check_memory(g, err));
     struct books books;
     books_init(&books, g, watcher);
-    net_link_stats_init(&step->links, g->study->topology);
     bool is_packets = g->study->engine == WL_PACKET;
+    if (is_packets)
+        net_link_stats_init_packets(&step->links, g->study->topology);
+    else
+        net_link_stats_init(&step->links, g->study->topology);
     const struct net_options options = {.launch_overhead_ps = g->study->launch_overhead_ps,
                                         .is_unreduced = g->study->is_unreduced,
                                         .is_one_by_one = g->study->is_one_by_one,

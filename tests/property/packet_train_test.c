@@ -70,7 +70,7 @@ static bool run(const net_schedule *s, const struct net_options *options, struct
     const struct net_observer observer = {.context = o, .on_message = note_message};
     *o = (struct outcome){0};
     o->text = open_memstream(&o->messages, &o->bytes);
-    net_link_stats_init(&o->links, net_schedule_topo(s));
+    net_link_stats_init_packets(&o->links, net_schedule_topo(s));
     enum sim_status status = net_run(s, options, &observer, &err, &o->result, &o->links, &o->stats);
     fclose(o->text);
     /* more channels than the router has: the routing of a fault, or of two slices */
@@ -93,8 +93,12 @@ static void compare(const topo *t, const struct outcome *a, const struct outcome
     ck_assert_uint_eq(a->stats.events, b->stats.events);
     ck_assert_uint_eq(a->stats.messages, b->stats.messages);
     ck_assert(strcmp(a->messages, b->messages) == 0); /* too long to print */
-    for (topo_link_id l = 0; l < topo_links(t); l++)
+    for (topo_link_id l = 0; l < topo_links(t); l++) {
         ck_assert_int_eq(a->links.busy_ps[l], b->links.busy_ps[l]);
+        ck_assert_int_eq(a->links.waited_ps[l], b->links.waited_ps[l]);
+        ck_assert_int_eq(a->links.stalled_ps[l], b->links.stalled_ps[l]);
+        ck_assert_uint_eq(a->links.most[l], b->links.most[l]);
+    }
 }
 
 /* Trains and cuts of all cases; each case adds its own, in a file of the parent's since Check runs
@@ -195,7 +199,8 @@ START_TEST(a_train_can_be_looked_at)
     struct sim_error err = {0};
     struct topo_paths paths = {0};
     struct net_packet_counts counts;
-    ck_assert(net_packet_create(t, net_router_find("tpu"), &client, NULL, &err, &s.engine) == SIM_OK);
+    ck_assert(net_packet_create(t, net_router_find("tpu"), &client, NULL, &err, &s.engine) ==
+              SIM_OK);
     topo_route(t, 0, 1, &paths);
     s.packet = (struct net_packet){.route = net_packet_route(s.engine, &paths, 0),
                                    .size = net_packet_size(s.engine, 4096)};
