@@ -366,6 +366,22 @@ static struct coll_bound pairs_bound(const topo *t, const struct coll_pairs *pai
     return make_bound(farthest * (double)links.latency_ps, worst, 1);
 }
 
+/* Hops to the member farthest from the root, or back: every member must hear of it, or be heard.
+ * Where each distance is a search, only of small groups; of large ones just the next chip. */
+static double reach(const topo *t, const struct topo_group *group, topo_chip_id root,
+                    bool is_inward)
+{
+    double farthest = 1;
+    if (!is_axis_by_axis(t) && group->size > MEASURED_RANKS_MAX) return farthest;
+    for (uint32_t rank = 0; rank < group->size; rank++) {
+        topo_chip_id chip = topo_group_chip(t, group, 0, rank);
+        if (topo_chip_is_failed(t, chip)) continue;
+        farthest = fmax(farthest, is_inward ? topo_distance(t, chip, root)
+                                            : topo_distance(t, root, chip));
+    }
+    return farthest;
+}
+
 /* One chip sends or receives all of the buffer; its own ports count. */
 static struct coll_bound rooted_bound(const topo *t, const struct coll_spec *spec, double n)
 {
@@ -391,6 +407,7 @@ static struct coll_bound rooted_bound(const topo *t, const struct coll_spec *spe
         }
     }
     bool is_inward = spec->op == COLL_REDUCE || spec->op == COLL_GATHER;
+    if (spec->op != COLL_SEND) hops = reach(t, &spec->group, root, is_inward);
     double root_rate = is_inward ? ports.in[root] : ports.out[root];
     port_rates_release(&ports);
     raise_to(&worst, port_bytes(spec->op, spec->bytes, n) / root_rate, "ports");

@@ -10,9 +10,8 @@
 
 void net_link_stats_init(struct net_link_stats *stats, const topo *t)
 {
-    stats->count = topo_links(t);
-    stats->bytes = SIM_NEW(double, stats->count);
-    stats->busy_ps = SIM_NEW(sim_ps, stats->count);
+    uint32_t links = topo_links(t);
+    *stats = (struct net_link_stats){links, SIM_NEW(double, links), SIM_NEW(sim_ps, links)};
 }
 
 void net_link_stats_init_packets(struct net_link_stats *stats, const topo *t)
