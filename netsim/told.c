@@ -75,23 +75,22 @@ struct net_observer net_told_observer(net_told *t)
                                  .on_op = t->observer.on_op ? keep_op : NULL};
 }
 
-void net_told_share(net_told *t)
+/* All ranks' elements of `bytes` each, in the order of ranks, in place of this rank's. */
+static void *gather(void *array, uint32_t *count, uint32_t *capacity, size_t bytes)
 {
     struct net_bytes mine = {0}, all = {0};
-    net_bytes_put(&mine, t->message, t->messages * sizeof *t->message);
+    net_bytes_put(&mine, array, *count * bytes);
     net_mpi_gather(&mine, &all);
-    t->messages = (uint32_t)(all.count / sizeof *t->message);
-    SIM_GROW(t->message, t->message_capacity, t->messages);
-    net_bytes_take(&all, t->message, all.count);
-    net_bytes_clear(&mine);
-    net_bytes_clear(&all);
-    net_bytes_put(&mine, t->done, t->dones * sizeof *t->done);
-    net_mpi_gather(&mine, &all);
-    t->dones = (uint32_t)(all.count / sizeof *t->done);
-    SIM_GROW(t->done, t->done_capacity, t->dones);
-    net_bytes_take(&all, t->done, all.count);
     net_bytes_release(&mine);
-    net_bytes_release(&all);
+    sim_free(array);
+    *count = *capacity = (uint32_t)(all.count / bytes);
+    return all.data;
+}
+
+void net_told_share(net_told *t)
+{
+    t->message = gather(t->message, &t->messages, &t->message_capacity, sizeof *t->message);
+    t->done = gather(t->done, &t->dones, &t->done_capacity, sizeof *t->done);
 }
 
 static int by_end(const void *left, const void *right)
