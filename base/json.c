@@ -173,3 +173,21 @@ void sim_json_null(sim_json *json)
 {
     check(yajl_gen_null(json->gen));
 }
+
+void sim_json_put_text(sim_json *json, const char *key, const char *value)
+{
+    sim_json_key(json, key);
+    sim_json_text(json, value);
+}
+
+void sim_json_put_double(sim_json *json, const char *key, double value)
+{
+    sim_json_key(json, key);
+    sim_json_double(json, value);
+}
+
+void sim_json_put_uint(sim_json *json, const char *key, uint64_t value)
+{
+    sim_json_key(json, key);
+    sim_json_uint(json, value);
+}

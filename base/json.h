@@ -27,4 +27,9 @@ void sim_json_uint(sim_json *json, uint64_t value);
 void sim_json_bool(sim_json *json, bool value);
 void sim_json_null(sim_json *json);
 
+/* A key and its value. */
+void sim_json_put_text(sim_json *json, const char *key, const char *value);
+void sim_json_put_double(sim_json *json, const char *key, double value);
+void sim_json_put_uint(sim_json *json, const char *key, uint64_t value);
+
 #endif

@@ -131,18 +131,6 @@ void cli_usage_finish(struct cli_usage *u, bool is_shared)
     u->wall_s = sim_wall_s() - u->wall_s;
 }
 
-static void write_count(sim_json *json, const char *key, uint64_t value)
-{
-    sim_json_key(json, key);
-    sim_json_uint(json, value);
-}
-
-static void write_share(sim_json *json, const char *key, double value)
-{
-    sim_json_key(json, key);
-    sim_json_double(json, value);
-}
-
 /* Sums, the largest memory, and memory rank by rank. */
 static void write_usage(sim_json *json, struct cli_usage *u)
 {
@@ -156,11 +144,11 @@ static void write_usage(sim_json *json, struct cli_usage *u)
         sum.cpu_s += rank.cpu_s;
         sum.mpi_wait_s += rank.mpi_wait_s;
     }
-    write_count(json, "mpi_messages", sum.mpi_messages);
-    write_count(json, "mpi_bytes", sum.mpi_bytes);
-    write_share(json, "mpi_wait_share",
-                u->wall_s > 0 ? sum.mpi_wait_s / (u->wall_s * (double)ranks) : 0);
-    write_count(json, "peak_rss_bytes", sum.peak_rss_bytes);
+    sim_json_put_uint(json, "mpi_messages", sum.mpi_messages);
+    sim_json_put_uint(json, "mpi_bytes", sum.mpi_bytes);
+    sim_json_put_double(json, "mpi_wait_share",
+                        u->wall_s > 0 ? sum.mpi_wait_s / (u->wall_s * (double)ranks) : 0);
+    sim_json_put_uint(json, "peak_rss_bytes", sum.peak_rss_bytes);
     sim_json_key(json, "rank_peak_rss_bytes");
     sim_json_array_begin(json);
     for (u->ranks.at = 0; u->ranks.at < u->ranks.count;) {
@@ -168,8 +156,8 @@ static void write_usage(sim_json *json, struct cli_usage *u)
         sim_json_uint(json, rank.peak_rss_bytes);
     }
     sim_json_array_end(json);
-    write_share(json, "wall_s", u->wall_s);
-    write_share(json, "cpu_s", sum.cpu_s);
+    sim_json_put_double(json, "wall_s", u->wall_s);
+    sim_json_put_double(json, "cpu_s", sum.cpu_s);
 }
 
 static void write_stats(sim_json *json, const struct net_run_stats *stats, struct cli_usage *u)
@@ -196,7 +184,7 @@ static void write_stats(sim_json *json, const struct net_run_stats *stats, struc
                   {"fewest_nodes_a_rank", stats->fewest_nodes}};
     sim_json_object_begin(json);
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
-        write_count(json, counts[i].key, counts[i].value);
+        sim_json_put_uint(json, counts[i].key, counts[i].value);
     write_usage(json, u);
     sim_json_object_end(json);
 }

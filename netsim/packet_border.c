@@ -30,10 +30,10 @@ struct neighbour {
     /* Packet sizes and table routes have each rank's own numbers. */
     uint32_t sizes_told, sizes_known;
     uint32_t size_of[SIZES_MAX]; /* ours of theirs */
-    uint32_t *route_of;          /* ours of theirs; NONE32: not told yet */
-    uint32_t routes_known, route_capacity;
+    uint32_t *route_of;          /* ours of theirs, as far as told */
+    uint32_t route_capacity;
     uint8_t *is_route_told; /* ours */
-    uint32_t routes_told, told_capacity;
+    uint32_t told_capacity;
 };
 
 struct net_border {
@@ -175,12 +175,9 @@ static void tell_route(const net_packet_engine *e, struct neighbour *n, uint32_t
 
 static bool is_news(struct neighbour *n, uint32_t step)
 {
-    if (step >= n->routes_told) {
-        uint32_t before = n->routes_told;
-        SIM_GROW(n->is_route_told, n->told_capacity, step + 1);
-        n->routes_told = n->told_capacity;
-        memset(n->is_route_told + before, 0, n->routes_told - before);
-    }
+    uint32_t before = n->told_capacity;
+    SIM_GROW(n->is_route_told, n->told_capacity, step + 1);
+    memset(n->is_route_told + before, 0, n->told_capacity - before);
     bool is_new = !n->is_route_told[step];
     n->is_route_told[step] = 1;
     return is_new;
@@ -310,10 +307,7 @@ static void learn_routes(net_packet_engine *e, struct neighbour *n)
         uint32_t theirs = net_bytes_take_u32(&n->in), steps = net_bytes_take_u32(&n->in);
         uint16_t *step = SIM_NEW(uint16_t, steps);
         net_bytes_take(&n->in, step, steps * sizeof *step);
-        if (theirs >= n->routes_known) {
-            SIM_GROW(n->route_of, n->route_capacity, theirs + 1);
-            n->routes_known = n->route_capacity;
-        }
+        SIM_GROW(n->route_of, n->route_capacity, theirs + 1);
         n->route_of[theirs] = net_packet_table_route(e, step, steps);
         sim_free(step);
     }

@@ -103,8 +103,16 @@ static void write_done(struct packet_run *r, uint32_t number)
     net_far_write(r->engine, net_far_sender(r->far, number), &done);
 }
 
+/* ---- the agenda ---- */
+
 static void note_due(struct packet_run *r, uint32_t chip, net_ticks when, enum net_timer timer,
-                     uint32_t activity);
+                     uint32_t activity)
+{
+    const struct net_activity *a = &r->x.activity[activity];
+    net_op_id op = timer == NET_TIMER_ARRIVAL ? net_executor_receive_of(&r->x, a) : a->op;
+    net_agenda_add(r->agenda, chip, (struct net_due){when, timer, activity, a->frame, op});
+    net_packet_set_due(r->engine, chip, net_agenda_next(r->agenda, chip));
+}
 
 static void read_letter(void *context, const char *bytes, size_t count)
 {
@@ -124,17 +132,6 @@ static void read_letter(void *context, const char *bytes, size_t count)
         note_due(r, a->peer, letter.when, NET_TIMER_ARRIVAL, id);
     else
         net_far_set(r->far, letter.number, id);
-}
-
-/* ---- the agenda ---- */
-
-static void note_due(struct packet_run *r, uint32_t chip, net_ticks when, enum net_timer timer,
-                     uint32_t activity)
-{
-    const struct net_activity *a = &r->x.activity[activity];
-    net_op_id op = timer == NET_TIMER_ARRIVAL ? net_executor_receive_of(&r->x, a) : a->op;
-    net_agenda_add(r->agenda, chip, (struct net_due){when, timer, activity, a->frame, op});
-    net_packet_set_due(r->engine, chip, net_agenda_next(r->agenda, chip));
 }
 
 static void start_delay(net_executor *x, sim_ps delay, enum net_timer timer, uint32_t activity)
