@@ -95,7 +95,7 @@ static void adopt_link(net_flow_engine *e, uint32_t id, topo_link_id link)
     add_link(e, id, link);
     const struct net_maxmin_link *l = &e->network.link[link];
     for (uint32_t i = 0; i < l->ref_count; i++) {
-        net_flow_id f = e->network.ref[l->ref_begin + i].flow;
+        net_flow_id f = e->network.ref_flow[l->ref_begin + i];
         if (e->network.path[f].length > 1) continue; /* joins by itself */
         if (e->flow[f].timer != NONE) net_calendar_cancel(e->calendar, e->flow[f].timer);
         e->flow[f].timer = NONE;
@@ -213,7 +213,7 @@ static void renew_due(net_flow_engine *e, struct cluster *c, uint32_t first, sim
         struct due due = {.end_ps = SIM_PS_MAX, .flow = NONE, .least = k};
         for (uint32_t i = s->level[k].fixed_begin; i < end; i++) {
             net_flow_id f = s->fixed[i];
-            if (i + AHEAD < end) __builtin_prefetch(&e->flow[s->fixed[i + AHEAD]]);
+            if (i + AHEAD < s->fixed_count) __builtin_prefetch(&e->flow[s->fixed[i + AHEAD]]);
             net_flow_set_rate(e, f, s->level[k].rate, now);
             if (e->flow[f].end_ps >= due.end_ps) continue;
             due.end_ps = e->flow[f].end_ps;

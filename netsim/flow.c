@@ -156,7 +156,7 @@ static void share_loose_link(net_flow_engine *e, topo_link_id link, sim_ps now)
     const struct net_maxmin_link *l = &e->network.link[link];
     double rate = l->capacity / l->ref_count;
     for (uint32_t i = 0; i < l->ref_count; i++)
-        set_loose_rate(e, e->network.ref[l->ref_begin + i].flow, rate, now);
+        set_loose_rate(e, e->network.ref_flow[l->ref_begin + i], rate, now);
 }
 
 bool net_flow_settle(net_flow_engine *e, sim_ps now)

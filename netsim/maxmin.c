@@ -1,5 +1,5 @@
 /*
- * Level-synchronous progressive filling with an indexed heap of links by share, resumed where a
+ * Level-synchronous progressive filling with a lazy heap of links by share, resumed where a
  * change can first be felt.
  *
  * Levels form a stack. Making one records, per link it takes from, the residual before and the hops
@@ -19,7 +19,8 @@
 #include "netsim/maxmin.h"
 
 #include <assert.h>
-#include <stdbool.h>
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -33,10 +34,10 @@ void net_maxmin_init(struct net_maxmin *w, uint32_t links)
     w->link = SIM_NEW(struct net_maxmin_link, links);
     w->heap = SIM_NEW(struct net_maxmin_node, links);
     w->taken = SIM_NEW(uint32_t, links);
-    w->saturated = SIM_NEW(uint32_t, links);
+    w->low = SIM_NEW(struct net_maxmin_node, links);
     w->listed = SIM_NEW(uint32_t, links);
     for (uint32_t l = 0; l < links; l++)
-        w->link[l] = (struct net_maxmin_link){.newest = NONE, .heap_at = NONE};
+        w->link[l] = (struct net_maxmin_link){.newest = NONE};
     for (uint32_t i = 0; i < 32; i++)
         w->unused_room[i] = NONE;
 }
@@ -45,14 +46,15 @@ void net_maxmin_release(struct net_maxmin *w)
 {
     sim_free(w->link);
     sim_free(w->path);
-    sim_free(w->level);
+    sim_free(w->is_fixed);
     sim_free(w->hop_link);
     sim_free(w->hop_at);
-    sim_free(w->ref);
+    sim_free(w->ref_flow);
+    sim_free(w->ref_hop);
     sim_free(w->unused_path);
     sim_free(w->heap);
     sim_free(w->taken);
-    sim_free(w->saturated);
+    sim_free(w->low);
     sim_free(w->listed);
     *w = (struct net_maxmin){0};
 }
@@ -74,17 +76,32 @@ void net_levels_release(struct net_levels *s)
 
 /* ---- flows on links ---- */
 
-/* A room for 2^size refs. The first word of an unused one names the next. */
+static bool is_fixed(const struct net_maxmin *w, uint32_t flow)
+{
+    return w->is_fixed[flow / 64] >> flow % 64 & 1;
+}
+
+static void set_fixed(struct net_maxmin *w, uint32_t flow, bool value)
+{
+    uint64_t bit = UINT64_C(1) << flow % 64;
+    if (value)
+        w->is_fixed[flow / 64] |= bit;
+    else
+        w->is_fixed[flow / 64] &= ~bit;
+}
+
+/* A room for 2^size refs. The first flow of an unused one names the next. */
 static uint32_t room_take(struct net_maxmin *w, uint32_t size)
 {
     uint32_t begin = w->unused_room[size];
     if (begin != NONE) {
-        w->unused_room[size] = w->ref[begin].flow;
+        w->unused_room[size] = w->ref_flow[begin];
         return begin;
     }
     begin = w->refs;
     w->refs += UINT32_C(1) << size;
-    SIM_GROW(w->ref, w->ref_capacity, w->refs);
+    SIM_GROW(w->ref_flow, w->ref_flow_capacity, w->refs);
+    SIM_GROW(w->ref_hop, w->ref_hop_capacity, w->refs);
     return begin;
 }
 
@@ -95,8 +112,10 @@ static void widen(struct net_maxmin *w, struct net_maxmin_link *l)
         old_size++;
     uint32_t size = l->ref_room == 0 ? 0 : old_size + 1, begin = room_take(w, size);
     if (l->ref_room > 0) {
-        memcpy(w->ref + begin, w->ref + l->ref_begin, l->ref_count * sizeof *w->ref);
-        w->ref[l->ref_begin].flow = w->unused_room[old_size];
+        size_t bytes = l->ref_count * sizeof(uint32_t);
+        memcpy(w->ref_flow + begin, w->ref_flow + l->ref_begin, bytes);
+        memcpy(w->ref_hop + begin, w->ref_hop + l->ref_begin, bytes);
+        w->ref_flow[l->ref_begin] = w->unused_room[old_size];
         w->unused_room[old_size] = l->ref_begin;
     }
     l->ref_begin = begin;
@@ -118,7 +137,7 @@ static uint32_t path_allocate(struct net_maxmin *w, uint32_t hops)
     }
     id = w->flows++;
     SIM_GROW(w->path, w->flow_capacity, w->flows);
-    SIM_GROW(w->level, w->level_capacity, w->flows);
+    SIM_GROW(w->is_fixed, w->fixed_capacity, w->flows / 64 + 1);
     SIM_GROW(w->hop_link, w->hop_capacity, w->hops + hops);
     SIM_GROW(w->hop_at, w->hop_at_capacity, w->hops + hops);
     w->path[id] = (struct net_maxmin_path){.begin = w->hops, .length = hops};
@@ -129,13 +148,14 @@ static uint32_t path_allocate(struct net_maxmin *w, uint32_t hops)
 uint32_t net_maxmin_add(struct net_maxmin *w, const uint32_t *link, uint32_t hops)
 {
     uint32_t id = path_allocate(w, hops), hop = w->path[id].begin;
-    w->level[id] = NONE;
+    set_fixed(w, id, false);
     for (uint32_t i = 0; i < hops; i++, hop++) {
         struct net_maxmin_link *l = &w->link[link[i]];
         if (l->ref_count == l->ref_room) widen(w, l);
         w->hop_link[hop] = link[i];
         w->hop_at[hop] = l->ref_count;
-        w->ref[l->ref_begin + l->ref_count++] = (struct net_maxmin_ref){id, hop};
+        w->ref_flow[l->ref_begin + l->ref_count] = id;
+        w->ref_hop[l->ref_begin + l->ref_count++] = hop;
     }
     return id;
 }
@@ -146,9 +166,10 @@ void net_maxmin_drop(struct net_maxmin *w, uint32_t flow)
     for (uint32_t hop = p->begin; hop < p->begin + p->length; hop++) {
         struct net_maxmin_link *l = &w->link[w->hop_link[hop]];
         assert(l->ref_count > 0);
-        struct net_maxmin_ref last = w->ref[l->ref_begin + --l->ref_count];
-        w->ref[l->ref_begin + w->hop_at[hop]] = last;
-        w->hop_at[last.hop] = w->hop_at[hop];
+        uint32_t last = l->ref_begin + --l->ref_count, at = l->ref_begin + w->hop_at[hop];
+        w->ref_flow[at] = w->ref_flow[last];
+        w->ref_hop[at] = w->ref_hop[last];
+        w->hop_at[w->ref_hop[last]] = w->hop_at[hop];
     }
     p->place = w->unused_path[p->length];
     w->unused_path[p->length] = flow;
@@ -162,49 +183,95 @@ void net_maxmin_reset_link(struct net_maxmin *w, uint32_t link)
     l->newest = NONE;
 }
 
-/* ---- heap of links by (key, link) ---- */
+/* ---- heap of links by share ---- */
+
+/*
+ * A link's share never falls while levels are made: each takes less per hop than the share is. So the
+ * heap need not be told of every hop taken; what it knows of a link is a lower bound, looked at again
+ * when it comes to the top. Rounding may take a share down by an ulp of the capacity for each level
+ * that takes from the link, which is one per unfixed hop at most: the bound leaves room for twice that.
+ */
+static double share_bound(const struct net_maxmin_link *l)
+{
+    return l->residual / l->unfixed - 2 * DBL_EPSILON * l->capacity * l->unfixed;
+}
 
 static bool before(struct net_maxmin_node a, struct net_maxmin_node b)
 {
-    return a.key < b.key || (a.key == b.key && a.link < b.link);
+    return a.share < b.share || (a.share == b.share && a.link < b.link);
 }
 
-static void put(struct net_maxmin *w, uint32_t at, struct net_maxmin_node node)
+static void heap_push(struct net_maxmin *w, struct net_maxmin_node node)
 {
-    w->heap[at] = node;
-    w->link[node.link].heap_at = at;
-}
-
-static void sift_up(struct net_maxmin *w, uint32_t at)
-{
-    struct net_maxmin_node node = w->heap[at];
+    uint32_t at = w->heap_count++;
     for (; at > 0 && before(node, w->heap[(at - 1) / 2]); at = (at - 1) / 2)
-        put(w, at, w->heap[(at - 1) / 2]);
-    put(w, at, node);
+        w->heap[at] = w->heap[(at - 1) / 2];
+    w->heap[at] = node;
 }
 
-static void sift_down(struct net_maxmin *w, uint32_t at)
+static void heap_replace_top(struct net_maxmin *w, struct net_maxmin_node node)
 {
-    struct net_maxmin_node node = w->heap[at];
+    uint32_t at = 0;
     for (;;) {
         uint32_t child = 2 * at + 1;
         if (child >= w->heap_count) break;
         if (child + 1 < w->heap_count && before(w->heap[child + 1], w->heap[child])) child++;
         if (!before(w->heap[child], node)) break;
-        put(w, at, w->heap[child]);
+        w->heap[at] = w->heap[child];
         at = child;
     }
-    put(w, at, node);
+    w->heap[at] = node;
 }
 
-static void heap_remove(struct net_maxmin *w, uint32_t at)
+static void heap_pop(struct net_maxmin *w)
 {
-    w->link[w->heap[at].link].heap_at = NONE;
-    struct net_maxmin_node last = w->heap[--w->heap_count];
-    if (at == w->heap_count) return;
-    put(w, at, last);
-    sift_up(w, at);
-    sift_down(w, w->link[last.link].heap_at);
+    if (--w->heap_count > 0) heap_replace_top(w, w->heap[w->heap_count]);
+}
+
+static void push_link(struct net_maxmin *w, uint32_t link)
+{
+    heap_push(w, (struct net_maxmin_node){share_bound(&w->link[link]), link});
+}
+
+/* Those of low[count] with this share, first; the others go back on the heap. */
+static uint32_t keep_lowest(struct net_maxmin *w, uint32_t count, double share)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (w->low[i].share == share)
+            w->low[kept++] = w->low[i];
+        else
+            push_link(w, w->low[i].link);
+    }
+    return kept;
+}
+
+/* Take the links whose share is the lowest, to the last bit, into low[]. Returns how many; 0: no
+ * link has an unfixed hop. Shares are at least `last`, the level before: rounding may take one an
+ * ulp below. */
+static uint32_t take_lowest(struct net_maxmin *w, double last, double *share)
+{
+    uint32_t count = 0;
+    *share = INFINITY;
+    while (w->heap_count > 0 && w->heap[0].share <= *share) {
+        uint32_t link = w->heap[0].link;
+        const struct net_maxmin_link *l = &w->link[link];
+        if (l->unfixed == 0) {
+            heap_pop(w);
+            continue;
+        }
+        double bound = share_bound(l);
+        if (bound > w->heap[0].share) {
+            heap_replace_top(w, (struct net_maxmin_node){bound, link});
+            continue;
+        }
+        double exact = l->residual / l->unfixed;
+        if (exact < last) exact = last;
+        if (exact < *share) *share = exact;
+        w->low[count++] = (struct net_maxmin_node){exact, link};
+        heap_pop(w);
+    }
+    return keep_lowest(w, count, *share);
 }
 
 /* ---- coming and going ---- */
@@ -212,7 +279,7 @@ static void heap_remove(struct net_maxmin *w, uint32_t at)
 void net_levels_enter(struct net_maxmin *w, struct net_levels *s, uint32_t flow)
 {
     const struct net_maxmin_path *p = &w->path[flow];
-    w->level[flow] = NONE;
+    set_fixed(w, flow, false);
     for (uint32_t hop = p->begin; hop < p->begin + p->length; hop++)
         w->link[w->hop_link[hop]].unfixed++;
     SIM_GROW(s->entered, s->entered_capacity, s->entered_count + 1);
@@ -220,10 +287,24 @@ void net_levels_enter(struct net_maxmin *w, struct net_levels *s, uint32_t flow)
     s->flow_count++;
 }
 
+uint32_t net_level_of(const struct net_maxmin *w, const struct net_levels *s, uint32_t flow)
+{
+    if (!is_fixed(w, flow)) return NONE;
+    uint32_t low = 0, high = s->level_count; /* the last level that begins at its place or before */
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (s->level[middle].fixed_begin <= w->path[flow].place)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 void net_levels_leave(struct net_maxmin *w, struct net_levels *s, uint32_t flow)
 {
     const struct net_maxmin_path *p = &w->path[flow];
-    uint32_t level = w->level[flow];
+    uint32_t level = net_level_of(w, s, flow);
     assert(level < s->level_count && s->fixed[p->place] == flow);
     s->fixed[p->place] = NONE;
     if (s->stale < s->level_count - level) s->stale = s->level_count - level;
@@ -232,11 +313,11 @@ void net_levels_leave(struct net_maxmin *w, struct net_levels *s, uint32_t flow)
     s->flow_count--;
 }
 
-/* Links that may have to be filled, each once; heap_at tells who is on the list. */
+/* Links that may have to be filled, each once. */
 static void list(struct net_maxmin *w, uint32_t link)
 {
-    if (w->link[link].heap_at != NONE) return;
-    w->link[link].heap_at = 0;
+    if (w->link[link].is_listed) return;
+    w->link[link].is_listed = true;
     w->listed[w->listed_count++] = link;
 }
 
@@ -254,7 +335,7 @@ static void take_back(struct net_maxmin *w, struct net_levels *s, uint32_t keep)
         list(w, u->link);
     }
     for (uint32_t i = fixed_begin; i < s->fixed_count; i++)
-        if (s->fixed[i] != NONE) w->level[s->fixed[i]] = NONE;
+        if (s->fixed[i] != NONE) set_fixed(w, s->fixed[i], false);
     s->undo_count = undo_begin;
     s->fixed_count = fixed_begin;
     s->level_count = keep;
@@ -326,28 +407,22 @@ static uint32_t levels_standing(struct net_maxmin *w, const struct net_levels *s
 
 /* ---- filling ---- */
 
-static void build_heap(struct net_maxmin *w, double last_rate)
+static void build_heap(struct net_maxmin *w)
 {
     w->heap_count = 0;
     for (uint32_t i = 0; i < w->listed_count; i++) {
-        uint32_t link = w->listed[i];
-        struct net_maxmin_link *l = &w->link[link];
-        l->heap_at = NONE;
-        if (l->unfixed == 0) continue;
-        double share = l->residual / l->unfixed;
-        put(w, w->heap_count++,
-            (struct net_maxmin_node){share > last_rate ? share : last_rate, link});
-        sift_up(w, w->heap_count - 1);
+        struct net_maxmin_link *l = &w->link[w->listed[i]];
+        l->is_listed = false;
+        if (l->unfixed > 0) push_link(w, w->listed[i]);
     }
     w->listed_count = 0;
 }
 
 /* Count the hops that flows fixed from place `begin` on take; list the links that lose any. Paths
- * lie anywhere in memory: fetching them ahead takes a fifth off a run with 74,000 flows. */
+ * lie anywhere in memory; fix_flows() has had them fetched. */
 static void count_hops(struct net_maxmin *w, const struct net_levels *s, uint32_t begin)
 {
     for (uint32_t i = begin; i < s->fixed_count; i++) {
-        if (i + 2 * AHEAD < s->fixed_count) __builtin_prefetch(&w->path[s->fixed[i + 2 * AHEAD]]);
         if (i + AHEAD < s->fixed_count)
             __builtin_prefetch(&w->hop_link[w->path[s->fixed[i + AHEAD]].begin]);
         struct net_maxmin_path *p = &w->path[s->fixed[i]];
@@ -361,20 +436,21 @@ static void count_hops(struct net_maxmin *w, const struct net_levels *s, uint32_
 static void fix_flows(struct net_maxmin *w, struct net_levels *s, uint32_t link)
 {
     const struct net_maxmin_link *l = &w->link[link];
-    const struct net_maxmin_ref *ref = w->ref + l->ref_begin;
-    uint32_t level = s->level_count - 1, begin = s->fixed_count, end = begin;
+    const uint32_t *flow = w->ref_flow + l->ref_begin;
+    uint32_t begin = s->fixed_count, end = begin;
     uint32_t left = l->unfixed - w->taken[link]; /* less, if a flow passes the link twice */
     for (uint32_t i = 0; i < l->ref_count && left > 0; i++) {
-        if (w->level[ref[i].flow] != NONE) continue;
-        w->level[ref[i].flow] = level;
-        s->fixed[end++] = ref[i].flow;
+        if (is_fixed(w, flow[i])) continue;
+        set_fixed(w, flow[i], true);
+        __builtin_prefetch(&w->path[flow[i]]);
+        s->fixed[end++] = flow[i];
         left--;
     }
     s->fixed_count = end;
     count_hops(w, s, begin);
 }
 
-/* Subtract the level once per link, keep what was before, and file the link under its new share. */
+/* Subtract the level once per link and keep what was before. */
 static void take_from_links(struct net_maxmin *w, struct net_levels *s, double rate)
 {
     SIM_GROW(s->undo, s->undo_capacity, s->undo_count + w->listed_count);
@@ -388,32 +464,19 @@ static void take_from_links(struct net_maxmin *w, struct net_levels *s, double r
         l->residual -= rate * taken;
         l->unfixed -= taken;
         w->taken[link] = 0;
-        if (l->heap_at == NONE) continue;
-        if (l->unfixed == 0) {
-            heap_remove(w, l->heap_at);
-            continue;
-        }
-        double share = l->residual / l->unfixed;
-        w->heap[l->heap_at].key =
-            share > rate ? share : rate; /* rounding may take it an ulp below */
-        sift_up(w, l->heap_at);
-        sift_down(w, l->heap_at);
     }
     w->listed_count = 0;
 }
 
-static void make_level(struct net_maxmin *w, struct net_levels *s)
+/* The level of the links low[saturated]. */
+static void make_level(struct net_maxmin *w, struct net_levels *s, uint32_t saturated, double rate)
 {
-    double rate = w->heap[0].key;
     SIM_GROW(s->level, s->level_capacity, s->level_count + 1);
     s->level[s->level_count++] = (struct net_level){rate, s->fixed_count, s->undo_count};
-    uint32_t saturated_count = 0;
-    while (w->heap_count > 0 && w->heap[0].key == rate) {
-        w->saturated[saturated_count++] = w->heap[0].link;
-        heap_remove(w, 0);
-    }
-    for (uint32_t i = 0; i < saturated_count; i++)
-        fix_flows(w, s, w->saturated[i]);
+    if (w->heap_count > 0) /* most often the next to fill up */
+        __builtin_prefetch(&w->ref_flow[w->link[w->heap[0].link].ref_begin]);
+    for (uint32_t i = 0; i < saturated; i++)
+        fix_flows(w, s, w->low[i].link);
     take_from_links(w, s, rate);
     w->levels++;
 }
@@ -423,10 +486,11 @@ uint32_t net_levels_solve(struct net_maxmin *w, struct net_levels *s)
     take_back(w, s, s->level_count - s->stale);
     take_back(w, s, levels_standing(w, s));
     s->stale = s->entered_count = 0;
-    uint32_t kept = s->level_count;
+    uint32_t kept = s->level_count, saturated;
     SIM_GROW(s->fixed, s->fixed_capacity, s->flow_count);
-    build_heap(w, kept > 0 ? s->level[kept - 1].rate : 0);
-    while (w->heap_count > 0)
-        make_level(w, s);
+    build_heap(w);
+    double rate = kept > 0 ? s->level[kept - 1].rate : 0;
+    while ((saturated = take_lowest(w, rate, &rate)) > 0)
+        make_level(w, s, saturated, rate);
     return kept;
 }

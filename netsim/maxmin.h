@@ -17,22 +17,18 @@
 #ifndef PODSIM_NETSIM_MAXMIN_H
 #define PODSIM_NETSIM_MAXMIN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define NET_MAXMIN_NONE UINT32_MAX
-
-/** A flow's passing of a link, as the link sees it. */
-struct net_maxmin_ref {
-    uint32_t flow, hop;
-};
 
 struct net_maxmin_link {
     double capacity, residual; /* bytes/s; residual: not yet given to a level */
     uint32_t unfixed;          /* hops on it that no level has; below 0 (mod 2^32) between a
                                    leave and the solve that takes back the leaver's level */
     uint32_t newest;           /* its last record of undo[], or NONE */
-    uint32_t heap_at;          /* NONE: not among the links being filled */
-    uint32_t ref_begin, ref_count, ref_room; /* its hops, in ref[] */
+    bool is_listed;            /* among those that a solve may have to fill */
+    uint32_t ref_begin, ref_count, ref_room; /* its hops, in ref_flow[] and ref_hop[] */
 };
 
 struct net_maxmin_path {
@@ -41,7 +37,7 @@ struct net_maxmin_path {
 };
 
 struct net_maxmin_node {
-    double key; /* what each unfixed hop of the link would get */
+    double share; /* what each unfixed hop of the link would get; in the heap: at least that */
     uint32_t link;
 };
 
@@ -50,18 +46,20 @@ struct net_maxmin {
     uint32_t links, flows;
     struct net_maxmin_link *link; /* [links] */
     struct net_maxmin_path *path; /* [flows] */
-    uint32_t *level;              /* [flows] index of the level that fixed it; NONE */
+    uint64_t *is_fixed;           /* [flows / 64] a bit each: some level has it. Apart, so that the
+                                      flows of a link are looked over within the near caches */
     uint32_t *hop_link, *hop_at;  /* [hops] link; index among the link's refs */
-    struct net_maxmin_ref *ref;   /* rooms of 2^i refs, one per link in use */
+    uint32_t *ref_flow, *ref_hop; /* who passes a link: rooms of 2^i, one per link in use */
     uint32_t *unused_path;        /* [unused_capacity] by length: first unused flow */
     uint32_t unused_room[32];     /* by log2 of the size: first unused room */
-    struct net_maxmin_node *heap; /* [links] by (key, link) */
+    struct net_maxmin_node *heap; /* [links] by (share, link) */
+    struct net_maxmin_node *low;  /* [links] scratch: those that may fill up next */
     uint32_t *taken;              /* [links] hops that the level being made fixes */
-    uint32_t *saturated, *listed; /* [links] scratch */
+    uint32_t *listed;             /* [links] scratch */
     uint32_t heap_count, listed_count;
     uint32_t hops, refs;
-    uint32_t flow_capacity, level_capacity, hop_capacity, hop_at_capacity, ref_capacity,
-        unused_capacity;
+    uint32_t flow_capacity, fixed_capacity, hop_capacity, hop_at_capacity, ref_flow_capacity,
+        ref_hop_capacity, unused_capacity;
     uint64_t levels; /* made so far */
 };
 
@@ -114,6 +112,8 @@ void net_levels_leave(struct net_maxmin *w, struct net_levels *s, uint32_t flow)
  * Cost: O(hops of the flows taken back + links they touch x log links).
  */
 uint32_t net_levels_solve(struct net_maxmin *w, struct net_levels *s);
+/** The level that fixed a flow, or NET_MAXMIN_NONE. */
+uint32_t net_level_of(const struct net_maxmin *w, const struct net_levels *s, uint32_t flow);
 /** Forget everything; memory stays for the next use. */
 void net_levels_clear(struct net_levels *s);
 void net_levels_release(struct net_levels *s);

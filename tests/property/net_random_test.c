@@ -58,7 +58,7 @@ static void churn_start(struct churn *c)
 static void churn_end(struct churn *c)
 {
     uint32_t flow = (uint32_t)sim_rng_below(&c->rng, c->w.flows);
-    while (!c->is_in[flow] || c->w.level[flow] == NET_MAXMIN_NONE)
+    while (!c->is_in[flow] || net_level_of(&c->w, &c->s, flow) == NET_MAXMIN_NONE)
         flow = (flow + 1) % c->w.flows;
     net_levels_leave(&c->w, &c->s, flow);
     net_maxmin_drop(&c->w, flow);
@@ -81,7 +81,7 @@ static void churn_step(struct churn *c)
 
 static double churn_rate(const struct churn *c, uint32_t flow)
 {
-    return c->s.level[c->w.level[flow]].rate;
+    return c->s.level[net_level_of(&c->w, &c->s, flow)].rate;
 }
 
 static void churn_release(struct churn *c)
@@ -116,7 +116,7 @@ static bool has_bottleneck(const struct churn *c, const double *used, uint32_t f
         const struct net_maxmin_link *l = &c->w.link[c->w.hop_link[h]];
         bool is_top = used[c->w.hop_link[h]] >= l->capacity * (1 - 1e-12);
         for (uint32_t i = 0; i < l->ref_count; i++) {
-            uint32_t other = c->w.ref[l->ref_begin + i].flow;
+            uint32_t other = c->w.ref_flow[l->ref_begin + i];
             is_top = is_top && churn_rate(c, other) <= churn_rate(c, flow) * (1 + 1e-12);
         }
         if (is_top) return true;
