@@ -22,12 +22,17 @@ struct instant {
     uint32_t hash_next; /* in its bucket, or the free list */
 };
 
+struct node {
+    sim_ps at;
+    uint32_t instant;
+};
+
 struct net_calendar {
     struct timer *timer;
     uint32_t timer_count, timer_capacity, timer_free;
     struct instant *instant;
     uint32_t instant_count, instant_capacity, instant_free;
-    uint32_t *heap; /* instants, earliest first */
+    struct node *heap; /* earliest first */
     uint32_t heap_count, heap_capacity;
     uint32_t *bucket;
     uint32_t bucket_mask;
@@ -94,52 +99,46 @@ static void hash_grow(net_calendar *cal)
 {
     clear_buckets(cal, 2 * (cal->bucket_mask + 1));
     for (uint32_t i = 0; i < cal->heap_count; i++)
-        hash_insert(cal, cal->heap[i]);
+        hash_insert(cal, cal->heap[i].instant);
 }
 
 /* ---- heap ---- */
 
-static void heap_put(net_calendar *cal, uint32_t at, uint32_t id)
+static void heap_put(net_calendar *cal, uint32_t at, struct node node)
 {
-    cal->heap[at] = id;
-    cal->instant[id].heap_at = at;
+    cal->heap[at] = node;
+    cal->instant[node.instant].heap_at = at;
 }
 
 static void heap_up(net_calendar *cal, uint32_t at)
 {
-    uint32_t id = cal->heap[at];
-    while (at > 0) {
-        uint32_t parent = (at - 1) / 2;
-        if (cal->instant[cal->heap[parent]].at <= cal->instant[id].at) break;
-        heap_put(cal, at, cal->heap[parent]);
-        at = parent;
-    }
-    heap_put(cal, at, id);
+    struct node node = cal->heap[at];
+    for (; at > 0 && cal->heap[(at - 1) / 2].at > node.at; at = (at - 1) / 2)
+        heap_put(cal, at, cal->heap[(at - 1) / 2]);
+    heap_put(cal, at, node);
 }
 
 static void heap_down(net_calendar *cal, uint32_t at)
 {
-    uint32_t id = cal->heap[at];
+    struct node node = cal->heap[at];
     for (;;) {
         uint32_t child = 2 * at + 1;
         if (child >= cal->heap_count) break;
-        if (child + 1 < cal->heap_count &&
-            cal->instant[cal->heap[child + 1]].at < cal->instant[cal->heap[child]].at)
-            child++;
-        if (cal->instant[id].at <= cal->instant[cal->heap[child]].at) break;
+        if (child + 1 < cal->heap_count && cal->heap[child + 1].at < cal->heap[child].at) child++;
+        if (node.at <= cal->heap[child].at) break;
         heap_put(cal, at, cal->heap[child]);
         at = child;
     }
-    heap_put(cal, at, id);
+    heap_put(cal, at, node);
 }
 
 static void heap_remove(net_calendar *cal, uint32_t at)
 {
-    uint32_t last = cal->heap[--cal->heap_count];
+    struct node last = cal->heap[--cal->heap_count];
     if (at == cal->heap_count) return;
     heap_put(cal, at, last);
     heap_up(cal, at);
-    heap_down(cal, cal->instant[last].heap_at);
+    heap_down(cal, cal->instant[last.instant].heap_at);
 }
 
 /* ---- instants ---- */
@@ -157,7 +156,7 @@ static uint32_t instant_create(net_calendar *cal, sim_ps at)
     if (cal->heap_count > cal->bucket_mask) hash_grow(cal);
     hash_insert(cal, id);
     SIM_GROW(cal->heap, cal->heap_capacity, cal->heap_count + 1);
-    heap_put(cal, cal->heap_count++, id);
+    heap_put(cal, cal->heap_count++, (struct node){at, id});
     heap_up(cal, cal->heap_count - 1);
     return id;
 }
@@ -214,14 +213,14 @@ void net_calendar_cancel(net_calendar *cal, net_timer_id id)
 bool net_calendar_next(const net_calendar *cal, sim_ps *at)
 {
     if (cal->heap_count == 0) return false;
-    *at = cal->instant[cal->heap[0]].at;
+    *at = cal->heap[0].at;
     return true;
 }
 
 bool net_calendar_take(net_calendar *cal, sim_ps at, uint32_t *kind, uint32_t *payload)
 {
-    if (cal->heap_count == 0 || cal->instant[cal->heap[0]].at != at) return false;
-    uint32_t id = cal->instant[cal->heap[0]].head;
+    if (cal->heap_count == 0 || cal->heap[0].at != at) return false;
+    uint32_t id = cal->instant[cal->heap[0].instant].head;
     *kind = cal->timer[id].kind;
     *payload = cal->timer[id].payload;
     net_calendar_cancel(cal, id);

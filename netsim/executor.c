@@ -465,6 +465,30 @@ void net_executor_timer(net_executor *x, enum net_timer timer, uint32_t activity
     }
 }
 
+/* ---- fetching ahead ---- */
+
+void net_executor_fetch(const net_executor *x, uint32_t activity)
+{
+    __builtin_prefetch(&x->activity[activity]);
+    __builtin_prefetch(&x->activity[activity].chain);
+}
+
+void net_executor_fetch_sender(const net_executor *x, uint32_t activity)
+{
+    const struct net_activity *a = &x->activity[activity];
+    const struct net_frame *f = &x->frame[a->frame];
+    const struct net_program *program = net_executor_program(x, f, a->chip);
+    __builtin_prefetch(net_executor_waits(x, f, program, a->chip) + a->op);
+}
+
+void net_executor_fetch_receiver(const net_executor *x, uint32_t activity)
+{
+    const struct net_activity *a = &x->activity[activity];
+    const struct net_frame *f = &x->frame[a->frame];
+    const struct net_program *program = net_executor_program(x, f, a->peer);
+    __builtin_prefetch(net_executor_waits(x, f, program, a->peer) + net_executor_receive_of(x, a));
+}
+
 /* ---- chips on other ranks ---- */
 
 uint32_t net_executor_calls_of(const net_executor *x, uint32_t frame, uint32_t *call)

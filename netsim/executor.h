@@ -127,6 +127,12 @@ const struct net_program *net_executor_program(const net_executor *x, const stru
 /** A chip finished then; of all that did the last is kept, in x->last. */
 void net_executor_note_last(net_executor *x, sim_ps when, struct net_chain chain);
 
+/* Have the processor fetch what is needed soon: an activity; what its operation, once it has been
+ * sent, or its receive counts down. */
+void net_executor_fetch(const net_executor *x, uint32_t activity);
+void net_executor_fetch_sender(const net_executor *x, uint32_t activity);
+void net_executor_fetch_receiver(const net_executor *x, uint32_t activity);
+
 /* Messages from or to a chip on another rank. */
 
 /** Calls that lead from the root to a frame, innermost first: at most NET_FRAME_DEPTH. Returns how

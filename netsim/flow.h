@@ -36,6 +36,9 @@ void net_flow_start(net_flow_engine *e, sim_ps now, double bytes, const topo_lin
                     uint32_t hops, uint32_t owner);
 /** Whose flow it is. */
 uint32_t net_flow_owner(const net_flow_engine *e, net_flow_id flow);
+/** Have the processor fetch what the flow's end will need: itself; then its links. */
+void net_flow_fetch(const net_flow_engine *e, net_flow_id flow);
+void net_flow_fetch_links(const net_flow_engine *e, net_flow_id flow);
 /** A flow's timer has been taken off the calendar: who ends with it is put there, to be ended at
  * this instant too. */
 void net_flow_due(net_flow_engine *e, net_flow_id flow, sim_ps now);

@@ -163,23 +163,103 @@ static void sort_due(struct flow_run *r, uint32_t count)
     }
 }
 
+/* State lies anywhere in memory, and of thousands of timers of an instant each needs some: it is
+ * fetched in steps, AHEAD timers apart, as each address lies in what the step before has fetched. */
+#define AHEAD 8
+/* Activities of a run whose state the near caches hold anyway. */
+#define FEW 4096
+
+/* Does entry `at` of `count` exist? */
+static bool is_in(int64_t at, uint32_t count)
+{
+    return at >= 0 && at < count;
+}
+
+/* Of `count` timers, how many to fetch for. */
+static uint32_t to_fetch(const struct flow_run *r, uint32_t count)
+{
+    return r->x.activity_count > FEW ? count : 0;
+}
+
+static int64_t step_of(uint32_t count)
+{
+    return count < AHEAD ? count : AHEAD;
+}
+
+static void fetch_owner(const struct flow_run *r, const struct due *due)
+{
+    if (due->kind == NET_TIMER_FLOW)
+        net_flow_fetch(r->engine, due->payload);
+    else
+        net_executor_fetch(&r->x, due->payload);
+}
+
+static void fetch_activity(const struct flow_run *r, const struct due *due)
+{
+    if (due->kind != NET_TIMER_FLOW) return;
+    net_flow_fetch_links(r->engine, due->payload);
+    net_executor_fetch(&r->x, net_flow_owner(r->engine, due->payload));
+}
+
+static void fetch_waits(const struct flow_run *r, const struct due *due)
+{
+    if (due->kind == NET_TIMER_FLOW)
+        net_executor_fetch_sender(&r->x, net_flow_owner(r->engine, due->payload));
+    else if (due->kind == NET_TIMER_ARRIVAL)
+        net_executor_fetch_receiver(&r->x, due->payload);
+}
+
+/* Whose they are; ends that come at the same time because of them go on the calendar. */
+static void look_up_due(struct flow_run *r, struct due *due, uint32_t count)
+{
+    uint32_t fetched = to_fetch(r, count);
+    int64_t step = step_of(fetched);
+    for (int64_t i = -2 * step; i < count; i++) {
+        if (is_in(i + 2 * step, fetched)) fetch_owner(r, &due[i + 2 * step]);
+        if (is_in(i + step, fetched) && due[i + step].kind == NET_TIMER_FLOW)
+            net_executor_fetch(&r->x, net_flow_owner(r->engine, due[i + step].payload));
+        if (i < 0) continue;
+        if (due[i].kind == NET_TIMER_FLOW) net_flow_due(r->engine, due[i].payload, r->x.now);
+        due[i] = due_of(r, due[i].kind, due[i].payload);
+    }
+}
+
+/* All timers of now. */
+static uint32_t take_due(struct flow_run *r)
+{
+    uint32_t count = 0, known = 0, kind, payload;
+    do {
+        known = count;
+        while (net_calendar_take(r->calendar, r->x.now, &kind, &payload)) {
+            SIM_GROW(r->due, r->due_capacity, count + 1);
+            r->due[count++] = (struct due){.kind = kind, .payload = payload};
+        }
+        look_up_due(r, r->due + known, count - known);
+    } while (count > known);
+    return count;
+}
+
+static void handle_due(struct flow_run *r, uint32_t count)
+{
+    uint32_t fetched = to_fetch(r, count);
+    int64_t step = step_of(fetched);
+    for (int64_t i = -3 * step; i < count; i++) {
+        if (is_in(i + 3 * step, fetched)) fetch_owner(r, &r->due[i + 3 * step]);
+        if (is_in(i + 2 * step, fetched)) fetch_activity(r, &r->due[i + 2 * step]);
+        if (is_in(i + step, fetched)) fetch_waits(r, &r->due[i + step]);
+        if (i >= 0) handle(r, (enum net_timer)r->due[i].kind, r->due[i].payload);
+    }
+}
+
 /* Everything due now, in an order that is the same on every chip whatever the others do: by frame,
  * operation and kind. What that makes due at once is the next batch. */
 static void drain_instant(struct flow_run *r)
 {
-    uint32_t kind, payload;
+    uint32_t count;
     r->instants++;
-    for (;;) {
-        uint32_t count = 0;
-        while (net_calendar_take(r->calendar, r->x.now, &kind, &payload)) {
-            if (kind == NET_TIMER_FLOW) net_flow_due(r->engine, payload, r->x.now);
-            SIM_GROW(r->due, r->due_capacity, count + 1);
-            r->due[count++] = due_of(r, kind, payload);
-        }
-        if (count == 0) break;
+    while ((count = take_due(r)) > 0) {
         sort_due(r, count);
-        for (uint32_t i = 0; i < count; i++)
-            handle(r, (enum net_timer)r->due[i].kind, r->due[i].payload);
+        handle_due(r, count);
     }
     if (!net_flow_settle(r->engine, r->x.now)) r->x.is_past_end = true;
 }
