@@ -18,8 +18,8 @@ struct coll_cells {
 
 void coll_cells_init(struct coll_cells *c, const net_schedule *s, enum coll_op op);
 void coll_cells_release(struct coll_cells *c);
-/** Cells of a chunk as seen from `chip`, into c->cell; returns how many. */
-uint32_t coll_cells_of(struct coll_cells *c, topo_chip_id chip, const struct net_chunk *chunk);
+/** Cells that a message of `chip` carries, into c->cell; returns how many. */
+uint32_t coll_cells_of(struct coll_cells *c, topo_chip_id chip, const struct net_op *op);
 /** The shard a chip owns where chunks are boxes: its position in the space. Where they are lists it
  * is the chip's number among the members. */
 uint32_t coll_cells_position(const struct coll_cells *c, topo_chip_id chip);

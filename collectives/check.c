@@ -225,7 +225,7 @@ static enum sim_status run_send(struct checker *k, uint32_t rank, net_op_id id,
     if (m->is_sent)
         return fault(k, rank, id, err, "the receiver got this message from somebody else already");
     m->is_sent = true;
-    m->cell_count = coll_cells_of(&k->cells, k->chip[rank], net_schedule_chunk(k->s, op->chunk));
+    m->cell_count = coll_cells_of(&k->cells, k->chip[rank], op);
     m->cell = SIM_NEW(uint32_t, m->cell_count);
     m->set = SIM_NEW(uint64_t, (size_t)m->cell_count * k->words);
     memcpy(m->cell, k->cells.cell, m->cell_count * sizeof *m->cell);
@@ -260,7 +260,7 @@ static enum sim_status run_receive(struct checker *k, uint32_t rank, net_op_id i
                                    const struct net_op *op, struct sim_error *err)
 {
     struct message *m = &k->inbox[rank][op->tag];
-    uint32_t count = coll_cells_of(&k->cells, k->chip[rank], net_schedule_chunk(k->s, op->chunk));
+    uint32_t count = coll_cells_of(&k->cells, k->chip[rank], op);
     if (count != m->cell_count)
         return fault(k, rank, id, err, "the message has another size than expected");
     if (memcmp(k->cells.cell, m->cell, count * sizeof *m->cell) != 0)

@@ -21,32 +21,46 @@ struct direct {
     net_schedule *s;
     uint32_t axes, size;
     uint32_t extent[TOPO_FACTORS_MAX];
+    bool is_by_offset; /* peers */
 };
 
-/* Digits of an offset 1 .. size-1, negated for `sign` -1. */
-static void offset_digits(const struct direct *d, uint32_t offset, int32_t sign, int32_t *digit)
+/* Does every whole axis of the topology make one factor? */
+static bool has_all_axes(const topo *t, const struct topo_group *group)
 {
-    for (uint32_t i = 0; i < d->axes; i++) {
-        digit[i] = sign * (int32_t)(offset % d->extent[i]);
-        offset /= d->extent[i];
-    }
+    bool is_all = group->size == topo_chips(t);
+    for (uint32_t i = 0; i < group->factor_count; i++)
+        is_all = is_all && group->factor[i].stride == 1 &&
+                 group->factor[i].extent == topo_axis_size(t, group->factor[i].axis);
+    return is_all;
 }
 
-/* The chunk a message from `offset` away (0: own) carries, seen from the sender (sign +1) or the
- * receiver (-1). */
-static uint32_t direct_chunk(const struct direct *d, enum coll_op op, uint32_t offset, int32_t sign)
+/* On a twisted torus a step along the digits is not everywhere the same way through the network,
+ * as an offset is: by offsets all chips are alike. */
+static bool is_by_offset(const topo *t, const struct topo_group *group)
+{
+    return topo_has_ports(t) && topo_is_twisted(t) && !topo_is_faulty(t) && has_all_axes(t, group);
+}
+
+/* The peer `offset` (1 .. size-1) further, or back for `sign` -1. */
+static uint32_t peer_at(const struct direct *d, uint32_t offset, int32_t sign)
+{
+    const struct topo_factor *factor = net_schedule_group(d->s)->factor;
+    int32_t step[TOPO_FACTORS_MAX] = {0};
+    for (uint32_t i = 0; i < d->axes; i++) {
+        step[d->is_by_offset ? factor[i].axis : i] = sign * (int32_t)(offset % d->extent[i]);
+        offset /= d->extent[i];
+    }
+    return d->is_by_offset ? net_peer_offset(d->s, step) : net_peer_digits(d->s, step);
+}
+
+/* What every message carries, as the sender says it (own: 0, the peer's) or the receiver. */
+static uint32_t direct_chunk(const struct direct *d, enum coll_op op, bool is_sender)
 {
     struct net_chunk chunk = {.part_count = 1};
-    int32_t to[TOPO_FACTORS_MAX] = {0};
-    offset_digits(d, offset, 1, to);
+    int32_t from = is_sender ? 0 : NET_DIGIT_PEER, to = is_sender ? NET_DIGIT_PEER : 0;
     for (uint32_t i = 0; i < d->axes; i++) {
-        int32_t sender = sign > 0 ? 0 : -to[i], receiver = sign > 0 ? to[i] : 0;
-        if (op == COLL_ALL_TO_ALL) {
-            chunk.digit[i] = sender;
-            chunk.digit[d->axes + i] = receiver;
-        } else {
-            chunk.digit[i] = op == COLL_REDUCE_SCATTER ? receiver : sender;
-        }
+        chunk.digit[i] = op == COLL_REDUCE_SCATTER ? to : from;
+        if (op == COLL_ALL_TO_ALL) chunk.digit[d->axes + i] = to;
     }
     return net_chunk_add(d->s, chunk);
 }
@@ -56,18 +70,16 @@ static uint32_t direct_chunk(const struct direct *d, enum coll_op op, uint32_t o
 static net_op_id write_exchange(const struct direct *d, enum coll_op op, double bytes, uint32_t tag,
                                 net_op_id after)
 {
-    int32_t digit[TOPO_FACTORS_MAX] = {0};
     net_op_id received = after;
+    struct net_op send = {
+        .kind = NET_OP_SEND, .guard = NET_NONE, .bytes = bytes, .chunk = direct_chunk(d, op, true)};
+    struct net_op receive = send;
+    receive.kind = op == COLL_REDUCE_SCATTER ? NET_OP_REDUCE : NET_OP_RECEIVE;
+    receive.chunk = direct_chunk(d, op, false);
     for (uint32_t offset = 1; offset < d->size; offset++, tag++) {
-        struct net_op send = {.kind = NET_OP_SEND, .tag = tag, .guard = NET_NONE, .bytes = bytes};
-        offset_digits(d, offset, 1, digit);
-        send.peer = net_peer_digits(d->s, digit);
-        send.chunk = direct_chunk(d, op, offset, 1);
-        struct net_op receive = send;
-        receive.kind = op == COLL_REDUCE_SCATTER ? NET_OP_REDUCE : NET_OP_RECEIVE;
-        offset_digits(d, offset, -1, digit);
-        receive.peer = net_peer_digits(d->s, digit);
-        receive.chunk = direct_chunk(d, op, offset, -1);
+        send.tag = receive.tag = tag;
+        send.peer = peer_at(d, offset, 1);
+        receive.peer = peer_at(d, offset, -1);
         net_op_after(d->s, 0, net_op_add(d->s, 0, send), after);
         net_op_id id = net_op_add(d->s, 0, receive);
         net_op_after(d->s, 0, id, received);
@@ -79,8 +91,10 @@ static net_op_id write_exchange(const struct direct *d, enum coll_op op, double 
 net_schedule *coll_direct_build(const topo *t, const struct coll_spec *spec)
 {
     const struct topo_group *group = &spec->group;
-    struct direct d = {
-        .s = net_schedule_create(t, group), .axes = group->factor_count, .size = group->size};
+    struct direct d = {.s = net_schedule_create(t, group),
+                       .axes = group->factor_count,
+                       .size = group->size,
+                       .is_by_offset = is_by_offset(t, group)};
     for (uint32_t i = 0; i < d.axes; i++)
         d.extent[i] = group->factor[i].extent;
     net_schedule_add_program(d.s);

@@ -191,8 +191,7 @@ static bool is_next(const struct piece *a, const struct piece *b)
 static enum sim_status cut_message(struct exporter *x, struct node *send)
 {
     const struct net_op *op = &program_of(x, send->rank)->op[send->op];
-    uint32_t count =
-        coll_cells_of(&x->cells, x->chip[send->rank], net_schedule_chunk(x->s, op->chunk));
+    uint32_t count = coll_cells_of(&x->cells, x->chip[send->rank], op);
     if (count == 0) return cannot(x, "it has messages that carry nothing");
     double bytes = count * (x->spec->bytes / x->a->chunks), off = op->bytes - bytes;
     if (off > 1e-9 * bytes || -off > 1e-9 * bytes)

@@ -170,6 +170,13 @@ uint32_t net_peer_hops(net_schedule *s, const int32_t hops[TOPO_AXES_MAX])
     return add_peer(s, peer);
 }
 
+uint32_t net_peer_offset(net_schedule *s, const int32_t hops[TOPO_AXES_MAX])
+{
+    struct net_peer peer = {.kind = NET_PEER_OFFSET, .port = NET_NONE};
+    memcpy(peer.step, hops, topo_axes(s->topology) * sizeof *hops);
+    return add_peer(s, peer);
+}
+
 uint32_t net_peer_digits(net_schedule *s, const int32_t *digits)
 {
     struct net_peer peer = {.kind = NET_PEER_DIGITS, .port = NET_NONE};
@@ -459,6 +466,7 @@ topo_chip_id net_peer_of(const net_schedule *s, topo_chip_id chip, uint32_t peer
     const struct net_peer *p = net_schedule_peer(s, peer);
     switch (p->kind) {
     case NET_PEER_HOPS:
+    case NET_PEER_OFFSET:
         if (p->port != NET_NONE) return topo_neighbour(s->topology, chip, p->port);
         return topo_translate(s->topology, chip, p->step);
     case NET_PEER_DIGITS:

@@ -39,6 +39,7 @@ enum net_op_kind {
 
 enum net_peer_kind {
     NET_PEER_HOPS,   /* walk these signed hops along the axes; the message takes exactly that way */
+    NET_PEER_OFFSET, /* where these signed hops lead; routed */
     NET_PEER_DIGITS, /* add these to the digits of the own group rank, modulo each extent; routed */
     NET_PEER_RANKS,  /* a list: peer rank by own rank; routed */
     NET_PEER_ROLE,   /* a list: peer rank by place among the ranks of the role; routed */
@@ -47,7 +48,7 @@ enum net_peer_kind {
 
 struct net_peer {
     enum net_peer_kind kind;
-    int32_t step[TOPO_FACTORS_MAX]; /* HOPS: [axes]; DIGITS: [factors] */
+    int32_t step[TOPO_FACTORS_MAX]; /* HOPS, OFFSET: [axes]; DIGITS: [factors] */
     const uint32_t *rank;           /* RANKS: [group size], ROLE: [its ranks]; owned */
     topo_chip_id chip;              /* CHIP */
     uint32_t port; /* HOPS of one step: the port it leaves through; else NET_NONE */
@@ -62,6 +63,7 @@ struct net_guard {
 
 #define NET_DIGITS_MAX (2 * TOPO_FACTORS_MAX)
 #define NET_DIGIT_ALL  INT32_MIN
+#define NET_DIGIT_PEER (INT32_MIN + 1)
 
 /**
  * Which pieces of the buffer a message carries; read by the correctness checker only.
@@ -69,7 +71,7 @@ struct net_guard {
  * A buffer is cut into `parts` parts (colours), and each part into one shard per position in the
  * schedule's space (for all-to-all: per pair of source and destination position). A chunk is a box
  * of them: a range of parts, and per space axis one digit relative to the chip's own (modulo the
- * extent), or all. Where there is no such rule it is a list for each rank of the role: cell
+ * extent), the peer's, or all. Where there is no such rule it is a list for each rank of the role: cell
  * part * shards + shard, as net_schedule_set_cells() numbers them.
  */
 struct net_chunk {
@@ -114,6 +116,7 @@ uint32_t net_schedule_add_program(net_schedule *s);
 void net_schedule_set_roles(net_schedule *s, const uint32_t *program_of_rank);
 
 uint32_t net_peer_hops(net_schedule *s, const int32_t hops[TOPO_AXES_MAX]);
+uint32_t net_peer_offset(net_schedule *s, const int32_t hops[TOPO_AXES_MAX]);
 uint32_t net_peer_digits(net_schedule *s, const int32_t *digits); /* [factors] */
 uint32_t net_peer_ranks(net_schedule *s, const uint32_t *rank);   /* [group size], copied */
 /** `rank` is by place among the `ranks` ranks of one role, rising; copied. Roles must be set. */

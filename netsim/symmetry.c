@@ -8,7 +8,7 @@
  *   taking part c and c' run the same program, or neither does
  *   guards      c and c' have the same digits on the axes that guards look at
  *   peers       the image of c's peer is the peer of c'. Hops are walks along ports, so this
- *               follows from the topology; digits are steps along the group's factors, so it is
+ *               follows from the topology, and so do offsets; digits are steps along the group's factors, so it is
  *               enough that one step along each factor commutes; lists are compared entry by
  *               entry; a peer that is a fixed chip never commutes.
  *
@@ -99,6 +99,12 @@ static bool has_digits(const net_schedule *s)
     return false;
 }
 
+static bool is_list(const net_schedule *s, uint32_t peer)
+{
+    enum net_peer_kind kind = net_schedule_peer(s, peer)->kind;
+    return kind != NET_PEER_HOPS && kind != NET_PEER_OFFSET && kind != NET_PEER_DIGITS;
+}
+
 static bool is_message(const struct net_op *op)
 {
     return op->kind == NET_OP_SEND || op->kind == NET_OP_RECEIVE || op->kind == NET_OP_REDUCE;
@@ -111,9 +117,7 @@ static bool keeps_lists(const struct trial *trial, const net_schedule *s)
         const struct net_program *p = net_schedule_program(s, net_role(s, c));
         topo_chip_id moved = image(trial, c);
         for (net_op_id i = 0; i < p->op_count; i++) {
-            if (!is_message(&p->op[i])) continue;
-            enum net_peer_kind kind = net_schedule_peer(s, p->op[i].peer)->kind;
-            if (kind == NET_PEER_HOPS || kind == NET_PEER_DIGITS) continue;
+            if (!is_message(&p->op[i]) || !is_list(s, p->op[i].peer)) continue;
             if (net_peer_of(s, moved, p->op[i].peer) !=
                 image(trial, net_peer_of(s, c, p->op[i].peer)))
                 return false;
@@ -124,10 +128,8 @@ static bool keeps_lists(const struct trial *trial, const net_schedule *s)
 
 static bool has_lists(const net_schedule *s)
 {
-    for (uint32_t p = 0; p < net_schedule_peers(s); p++) {
-        enum net_peer_kind kind = net_schedule_peer(s, p)->kind;
-        if (kind != NET_PEER_HOPS && kind != NET_PEER_DIGITS) return true;
-    }
+    for (uint32_t p = 0; p < net_schedule_peers(s); p++)
+        if (is_list(s, p)) return true;
     return false;
 }
 

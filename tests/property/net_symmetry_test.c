@@ -213,8 +213,8 @@ START_TEST(classes_are_as_few_as_they_can_be)
          1}, /* of a host's NIC */
         {"v5p:4x4x4*2", "xyz", "", COLL_ALL_TO_ALL, COLL_DIRECT, 1, 2, 1},
         {"switch:6", "x", "", COLL_ALL_TO_ALL, COLL_DIRECT, 1, 1, 1},
-        /* digits go round x and y without the twist, so only moves along z commute */
-        {"v4:4x4x8,twisted", "xyz", "", COLL_ALL_TO_ALL, COLL_DIRECT, 16, 1, 1}};
+        {"v4:4x4x8,twisted", "xyz", "", COLL_ALL_TO_ALL, COLL_DIRECT, 1, 1, 1}, /* by offsets */
+        {"v4:4x8x8,twisted", "zxy", "", COLL_ALL_REDUCE, COLL_DIRECT, 1, 1, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         topo *t = topo_with_or_fail(cases[i].spec, cases[i].fail, NULL);
         struct sim_error err = {0};
