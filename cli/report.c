@@ -61,10 +61,20 @@ void cli_report_destroy(cli_report *r)
 
 /* ---- filling ---- */
 
+/* A key stands once, with what was said of it last: JSON has no room for two. */
 static void add_meta(cli_report *r, struct meta meta)
 {
-    SIM_GROW(r->meta, r->meta_capacity, r->meta_count + 1);
-    r->meta[r->meta_count++] = meta;
+    size_t at = 0;
+    while (at < r->meta_count && strcmp(r->meta[at].key, meta.key) != 0)
+        at++;
+    if (at == r->meta_count) {
+        SIM_GROW(r->meta, r->meta_capacity, r->meta_count + 1);
+        meta.key = sim_arena_strdup(r->arena, meta.key);
+        r->meta_count++;
+    } else {
+        meta.key = r->meta[at].key;
+    }
+    r->meta[at] = meta;
 }
 
 void cli_meta_text(cli_report *r, const char *key, const char *value)
