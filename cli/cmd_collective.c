@@ -15,6 +15,7 @@
 #include "cli/collective_plan.h"
 #include "cli/commands.h"
 #include "cli/common.h"
+#include "cli/links.h"
 #include "cli/options.h"
 #include "cli/router.h"
 #include "cli/together.h"
@@ -449,14 +450,14 @@ static void share_results(struct collective_plan *p, struct net_run_stats *total
         values[PER_ROW * i] = p->row[i].time_ps;
         values[PER_ROW * i + 1] = p->row[i].latency_ps;
         values[PER_ROW * i + 2] = p->row[i].overhead_ps;
-        values[PER_ROW * i + 3] = p->row[i].busiest_kind;
+        values[PER_ROW * i + 3] = p->row[i].busiest_link;
     }
     net_mpi_sum(values, (int)(PER_ROW * p->row_count));
     for (size_t i = 0; i < p->row_count; i++) {
         p->row[i].time_ps = values[PER_ROW * i];
         p->row[i].latency_ps = values[PER_ROW * i + 1];
         p->row[i].overhead_ps = values[PER_ROW * i + 2];
-        p->row[i].busiest_kind = values[PER_ROW * i + 3];
+        p->row[i].busiest_link = values[PER_ROW * i + 3];
     }
     sim_free(values);
     net_mpi_sum((int64_t *)totals, sizeof *totals / sizeof(int64_t));
@@ -468,6 +469,7 @@ static enum sim_status run_rows(const struct request *q, const struct net_option
 {
     struct collective_outputs outputs = {.wants_messages = q->messages_path != NULL,
                                          .wants_link_stats = q->link_stats_path != NULL,
+                                         .wants_stalls = q->router.is_any,
                                          .hotspots = q->hotspots > 0 ? hotspots : NULL};
     if (f->messages != NULL) outputs.messages = sim_output_file(f->messages);
     if (f->link_stats != NULL) outputs.link_stats = sim_output_file(f->link_stats);
@@ -518,8 +520,8 @@ static void add_meta(cli_report *report, const struct request *q, const topo *t,
     sim_ps launch = launch_overhead_ps(q, t);
     cli_meta_text(report, "version", PODSIM_VERSION);
     cli_meta_text(report, "topology", topo_spec(t));
-    cli_meta_text(report, "link", sim_rate_format(topo_default_link_rate(t), text));
-    cli_meta_text(report, "latency", sim_time_format(topo_default_latency_ps(t), text));
+    cli_meta_text(report, "link", cli_link_rates(t, text, sizeof text));
+    cli_meta_text(report, "latency", cli_link_latencies(t, text, sizeof text));
     cli_meta_text(report, "launch_overhead", sim_time_format(launch, text));
     if (q->start_spread_ps > 0)
         cli_meta_text(report, "start_spread", sim_time_format(q->start_spread_ps, text));

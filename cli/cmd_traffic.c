@@ -10,6 +10,7 @@
 #include "base/quantity.h"
 #include "cli/commands.h"
 #include "cli/common.h"
+#include "cli/links.h"
 #include "cli/loads.h"
 #include "cli/options.h"
 #include "cli/pairs.h"
@@ -259,9 +260,9 @@ static void add_meta(cli_report *report, const struct sweep *s)
     char text[512];
     cli_meta_text(report, "version", PODSIM_VERSION);
     cli_meta_text(report, "topology", topo_spec(t));
-    cli_meta_text(report, "link", sim_rate_format(topo_default_link_rate(t), text));
+    cli_meta_text(report, "link", cli_link_rates(t, text, sizeof text));
     if (!s->router.is_in_cycles)
-        cli_meta_text(report, "latency", sim_time_format(topo_default_latency_ps(t), text));
+        cli_meta_text(report, "latency", cli_link_latencies(t, text, sizeof text));
     cli_meta_text(report, "routing", cli_routing_text(&s->q->topology, t));
     cli_meta_text(report, "router", net_router_format(&s->router, text, sizeof text));
     cli_meta_text(report, "pattern", s->q->pattern);

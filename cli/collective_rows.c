@@ -85,21 +85,33 @@ static void write_messages(struct message_log *log, FILE *out)
 
 /* ---- running ---- */
 
-/* Are there slower links of another kind? */
-static bool has_several_kinds(const topo *t)
+/* Do links of the kind of `link` differ in rate, or links of any kind? */
+static bool has_several_rates(const topo *t, topo_link_id link, bool is_any_kind)
 {
-    for (topo_link_id l = 1; l < topo_links(t); l++)
-        if (topo_link_kind(t, l) != topo_link_kind(t, 0) &&
-            topo_link_rate(t, l) != topo_link_rate(t, 0))
+    for (topo_link_id l = 0; l < topo_links(t); l++)
+        if ((is_any_kind || topo_link_kind(t, l) == topo_link_kind(t, link)) &&
+            topo_link_rate(t, l) != topo_link_rate(t, link))
             return true;
     return false;
 }
 
-static int64_t busiest_kind(const struct net_link_stats *links, const topo *t)
+static int64_t busiest_link(const struct net_link_stats *links, const topo *t)
 {
     topo_link_id link;
-    if (net_link_stats_busiest(links, t, 1, &link) == 0) return -1;
-    return (int64_t)topo_link_kind(t, link);
+    return net_link_stats_busiest(links, t, 1, &link) == 0 ? -1 : (int64_t)link;
+}
+
+/* Is a link idle for a quarter of the time, though wanted, for want of room behind it, while none is
+ * full? */
+static bool is_stalled(const struct net_link_stats *links, const topo *t, sim_ps time_ps)
+{
+    sim_ps longest = 0;
+    int64_t busiest = busiest_link(links, t);
+    if (links->stalled_ps == NULL || busiest < 0) return false;
+    for (topo_link_id l = 0; l < links->count; l++)
+        if (links->stalled_ps[l] > longest) longest = links->stalled_ps[l];
+    return longest > time_ps / 4 &&
+           net_link_utilisation(links, t, (topo_link_id)busiest, time_ps) < 0.9;
 }
 
 static void note_hotspots(const struct net_link_stats *links, const topo *t, sim_ps time_ps,
@@ -124,9 +136,9 @@ static void init_links(const struct net_options *options, const struct collectiv
                        const topo *t, struct net_link_stats *links)
 {
     bool is_shown = outputs->wants_link_stats || outputs->hotspots != NULL;
-    if (is_shown && options->router != NULL)
+    if ((is_shown || outputs->wants_stalls) && options->router != NULL)
         net_link_stats_init_packets(links, t);
-    else if (is_shown || has_several_kinds(t))
+    else if (is_shown || has_several_rates(t, 0, true))
         net_link_stats_init(links, t);
 }
 
@@ -144,14 +156,14 @@ static enum sim_status simulate(const topo *t, const struct net_options *options
     struct net_result result;
     struct net_run_stats stats = {0};
     init_links(options, outputs, t, &links);
-    row->busiest_kind = -1;
     enum sim_status status = net_run(schedule, options, outputs->wants_messages ? &observer : NULL,
                                      err, &result, links.bytes != NULL ? &links : NULL, &stats);
     if (status == SIM_OK) {
         row->time_ps = result.time_ps;
         row->latency_ps = result.latency_ps;
         row->overhead_ps = result.overhead_ps;
-        if (has_several_kinds(t)) row->busiest_kind = busiest_kind(&links, t);
+        if (has_several_rates(t, 0, true)) row->busiest_link = busiest_link(&links, t);
+        row->is_stalled = is_stalled(&links, t, result.time_ps);
         if (outputs->messages != NULL) write_messages(&log, outputs->messages);
         if (outputs->hotspots != NULL) note_hotspots(&links, t, result.time_ps, outputs->hotspots);
         if (outputs->link_stats != NULL)
@@ -266,7 +278,7 @@ enum sim_status collective_run(const topo *t, const struct net_options *options,
                                const struct collective_outputs *outputs, struct collective_row *row,
                                struct net_run_stats *totals, struct sim_error *err)
 {
-    row->busiest_kind = -1;
+    row->busiest_link = -1;
     if (row->engine != COLLECTIVE_BOUND) return simulate(t, options, outputs, row, totals, err);
     row->time_ps = row->bound.time_ps;
     row->latency_ps = row->bound.limited_by != NULL && strcmp(row->bound.limited_by, "latency") == 0
@@ -290,22 +302,33 @@ static double share(sim_ps part, sim_ps whole)
     return whole > 0 ? (double)part / (double)whole : 0;
 }
 
-/* What most of the time goes to, or what the bytes queue for: where links differ in kind, the kind
- * of the most used one. */
-static const char *limiting(const struct collective_row *row)
+/* "dcn links"; "50GB/s switch links" where switch links differ in rate. */
+static const char *links_like(const topo *t, topo_link_id link, char *buffer, size_t bytes)
 {
-    static const char *const of_kind[] = {[TOPO_COPPER] = "copper links",
-                                          [TOPO_OPTICAL] = "optical links",
-                                          [TOPO_SWITCH] = "switch links",
-                                          [TOPO_DCN] = "dcn links"};
+    char rate[SIM_QUANTITY_TEXT] = "";
+    if (has_several_rates(t, link, false)) sim_rate_format(topo_link_rate(t, link), rate);
+    snprintf(buffer, bytes, "%s%s%s links", rate, rate[0] != 0 ? " " : "",
+             topo_link_kind_names[topo_link_kind(t, link)]);
+    return buffer;
+}
+
+/* What most of the time goes to, or what the bytes queue for: what bounds them, where the time is
+ * near the bound, else links; where links differ in rate, ones like the most used. */
+static const char *limiting(const topo *t, const struct collective_row *row, char *buffer,
+                            size_t bytes)
+{
     if (row->time_ps == 0) return "nothing";
     if (share(row->overhead_ps, row->time_ps) > 0.5) return "overhead";
     if (share(row->latency_ps + row->overhead_ps, row->time_ps) > 0.5) return "latency";
-    bool is_bound_near = share(row->bound.time_ps, row->time_ps) > 0.9;
-    if (row->busiest_kind >= 0 && !is_bound_near) return of_kind[row->busiest_kind];
-    return row->bound.bytes_ps > 0 && strcmp(row->bound.limited_by, "latency") != 0
-               ? row->bound.limited_by
-               : "links";
+    double near = share(row->bound.time_ps, row->time_ps);
+    bool has_name = row->bound.bytes_ps > 0 && strcmp(row->bound.limited_by, "latency") != 0;
+    if (row->is_stalled && near < 0.9) return "buffers";
+    if (row->busiest_link < 0) return has_name && near > 0.5 ? row->bound.limited_by : "links";
+    links_like(t, (topo_link_id)row->busiest_link, buffer, bytes);
+    size_t used = strlen(buffer);
+    if (has_name && near > 0.9)
+        snprintf(buffer + used, bytes - used, " (%s)", row->bound.limited_by);
+    return buffer;
 }
 
 static void percent_cell(cli_report *report, double value)
@@ -355,7 +378,7 @@ static uint64_t travelling_bytes(const struct collective_row *row)
 
 void collective_report_add(cli_report *report, const topo *t, const struct collective_row *row)
 {
-    char axes[64], text[SIM_QUANTITY_TEXT];
+    char axes[64], limit[96], text[SIM_QUANTITY_TEXT];
     double seconds = sim_ps_to_s(row->time_ps);
     double algbw = row->time_ps > 0 ? (double)travelling_bytes(row) / seconds / 1e9 : 0;
     uint32_t members = coll_members(t, &row->spec);
@@ -378,7 +401,7 @@ void collective_report_add(cli_report *report, const topo *t, const struct colle
     cli_cell_double(report, sim_ps_to_us(row->bound.time_ps),
                     shown(sim_ps_to_us(row->bound.time_ps), text));
     percent_cell(report, is_all_overhead ? 1 : share(row->bound.time_ps, row->time_ps));
-    cli_cell_text(report, limiting(row));
+    cli_cell_text(report, limiting(t, row, limit, sizeof limit));
     percent_cell(report, share(row->latency_ps + row->overhead_ps, row->time_ps));
     cli_cell_text(report, row->engine == COLLECTIVE_BOUND ? "bound"
                           : is_exact(row)                 ? "exact"

@@ -23,8 +23,8 @@ struct collective_row {
     bool is_form_choice;
 
     sim_ps time_ps, latency_ps, overhead_ps;
-    int64_t
-        busiest_kind; /* enum topo_link_kind of the most used link, where there are several; -1 */
+    int64_t busiest_link; /* the most used, where links differ in rate; else -1 */
+    bool is_stalled;      /* no link is full, and one is idle though wanted for want of buffers */
     struct coll_bound bound;
     struct coll_cost form;
     enum coll_algorithm form_choice; /* of the contest this row has won, and what it took */
@@ -35,6 +35,7 @@ struct collective_row {
  * NULL but on the rank that writes. */
 struct collective_outputs {
     bool wants_messages, wants_link_stats;
+    bool wants_stalls; /* of packets: see whether buffers limit, at 3/10 of the run's time */
     FILE *messages, *link_stats;
     struct collective_hotspots *hotspots; /* NULL: not wanted */
 };

@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/quantity.h"
 #include "cli/common.h"
+#include "cli/links.h"
 #include "cli/version.h"
 #include "topo/graph.h"
 #include "topo/slice.h"
@@ -153,24 +154,12 @@ static void describe_cubes(const topo *t)
                r->circuits_cut, r->circuits_set);
 }
 
-static bool has_kind(const topo *t, enum topo_link_kind kind, topo_link_id *link)
-{
-    for (*link = 0; *link < topo_links(t); ++*link)
-        if (topo_link_kind(t, *link) == kind) return true;
-    return false;
-}
-
 static void describe_links(const topo *t, const struct topo_options *o)
 {
-    char a[SIM_QUANTITY_TEXT], b[SIM_QUANTITY_TEXT], c[SIM_QUANTITY_TEXT];
-    topo_link_id optical;
-    printf("  links          %s one-way, %s each, %s a hop", sim_count_format(topo_links(t), a),
-           sim_rate_format(topo_default_link_rate(t), b),
-           sim_time_format(topo_default_latency_ps(t), c));
-    if (has_kind(t, TOPO_OPTICAL, &optical) &&
-        topo_link_latency_ps(t, optical) != topo_default_latency_ps(t))
-        printf(" (%s optical)", sim_time_format(topo_link_latency_ps(t, optical), a));
-    printf(", routing %s\n", cli_routing_text(o, t));
+    char count[SIM_QUANTITY_TEXT], rates[256], latencies[256];
+    printf("  links          %s one-way, %s each, %s a hop, routing %s\n",
+           sim_count_format(topo_links(t), count), cli_link_rates(t, rates, sizeof rates),
+           cli_link_latencies(t, latencies, sizeof latencies), cli_routing_text(o, t));
 }
 
 void cli_topo_describe(const topo *t, const struct topo_metrics *m, const struct topo_options *o)
