@@ -491,24 +491,51 @@ static enum sim_status run_rows(const struct request *q, const struct net_option
     return SIM_OK;
 }
 
-/* Where auto changes its mind, a line for each group; not where an algorithm was named. */
+/* Is auto among the algorithms asked for, by name or as the default, or all? */
+static bool is_choice_asked(const char *algorithms)
+{
+    for (const char *list = algorithms; list != NULL; list = strchr(list, ',')) {
+        list += *list == ',';
+        size_t length = strcspn(list, ",");
+        bool is_auto = length == 4 && strncmp(list, "auto", 4) == 0;
+        if (is_auto || (length == 3 && strncmp(list, "all", 3) == 0)) return true;
+    }
+    return algorithms == NULL;
+}
+
+static bool is_one_group(const struct collective_row *a, const struct collective_row *b)
+{
+    return memcmp(&a->spec.group, &b->spec.group, sizeof a->spec.group) == 0;
+}
+
+/* The algorithms of the rows of one group, which begin at `first`; 0 if there is one only. */
+static uint32_t algorithms_named(const struct collective_plan *p, size_t first)
+{
+    uint32_t among = 0;
+    for (size_t i = first; i < p->row_count && is_one_group(&p->row[i], &p->row[first]); i++)
+        among |= UINT32_C(1) << p->row[i].spec.algorithm;
+    return (among & (among - 1)) != 0 ? among : 0;
+}
+
+/* At which sizes auto changes its mind, a line for each group; of several algorithms named, which of
+ * them is the fastest. */
 static void add_switch_points(cli_report *report, const struct request *q,
                               const struct collective_plan *p)
 {
-    const char *algorithms = q->question.algorithms;
-    char text[512], key[80], axes[64];
-    bool is_asked =
-        algorithms == NULL || strcmp(algorithms, "auto") == 0 || strcmp(algorithms, "all") == 0;
-    for (size_t i = 0; i < p->row_count && is_asked; i++) {
+    char text[512], key[96], axes[64];
+    bool is_auto = is_choice_asked(q->question.algorithms);
+    for (size_t i = 0; i < p->row_count; i++) {
         const struct collective_row *row = &p->row[i];
-        bool is_new = i == 0 || memcmp(&row->spec.group, &p->row[i - 1].spec.group,
-                                       sizeof row->spec.group) != 0;
-        if (!is_new || row->file != NULL || row->spec.pairs != NULL ||
-            row->spec.op == COLL_PERMUTE || row->spec.op == COLL_SEND || row->spec.group.size == 1)
+        if (i > 0 && is_one_group(row, row - 1)) continue;
+        if (row->file != NULL || row->spec.pairs != NULL || row->spec.op == COLL_PERMUTE ||
+            row->spec.op == COLL_SEND || row->spec.group.size == 1)
             continue;
+        uint32_t among = is_auto ? 0 : algorithms_named(p, i);
+        if (!is_auto && among == 0) continue;
         topo_group_format(p->topology, &row->spec.group, axes, sizeof axes);
-        snprintf(key, sizeof key, "auto over %s", axes);
-        cli_meta_text(report, key, collective_switch_points(p->topology, row, text, sizeof text));
+        snprintf(key, sizeof key, is_auto ? "auto over %s" : "fastest by form over %s", axes);
+        cli_meta_text(report, key,
+                      collective_switch_points(p->topology, row, among, text, sizeof text));
     }
 }
 
@@ -575,8 +602,12 @@ static void print_rows(const struct request *q, const struct net_options *net,
     cli_report *report = collective_report_create();
     add_meta(report, q, t, net->router);
     add_switch_points(report, q, p);
-    for (size_t i = 0; i < p->row_count; i++)
+    bool has_chunks = false;
+    for (size_t i = 0; i < p->row_count; i++) {
         collective_report_add(report, t, &p->row[i]);
+        has_chunks = has_chunks || p->row[i].chunks > 1;
+    }
+    if (!has_chunks) cli_report_hide(report, "chunks");
     note_left_out(report, p);
     note_hotspots(report, hotspots, t, net->router != NULL);
     cli_algorithm_notes(algorithms, p->row, p->row_count, report);

@@ -294,11 +294,11 @@ void collective_plan_release(struct collective_plan *plan)
     *plan = (struct collective_plan){0};
 }
 
-const char *collective_switch_points(const topo *t, const struct collective_row *row, char *buffer,
-                                     size_t bytes)
+const char *collective_switch_points(const topo *t, const struct collective_row *row,
+                                     uint32_t among, char *buffer, size_t bytes)
 {
     struct coll_switch at[COLL_SWITCHES_MAX];
-    uint32_t count = coll_switch_points(t, &row->spec, at);
+    uint32_t count = coll_switch_points(t, &row->spec, among, at);
     size_t used = 0;
     char text[SIM_QUANTITY_TEXT];
     buffer[0] = 0;

@@ -32,6 +32,7 @@ static const struct cli_column columns[] = {{"op", "op", true},
                                             {"bound_bytes_us", NULL, false},
                                             {"form_us", NULL, false},
                                             {"form_latency_us", NULL, false},
+                                            {"chunks", "chunks", false},
                                             {NULL, NULL, false}};
 
 /* ---- messages, in an order that does not depend on how the run went about it ---- */
@@ -264,7 +265,10 @@ enum sim_status collective_prepare(const topo *t, double coalesce, struct collec
     SIM_TRY(row->file != NULL ? coll_msccl_fits(row->file, t, &row->spec, err)
                               : coll_accept(t, &row->spec, err));
     row->bound = coll_lower_bound(t, &row->spec);
+    row->chunks = 1;
     if (row->file == NULL) {
+        if (row->spec.pairs == NULL && coll_members(t, &row->spec) > 1)
+            row->chunks = coll_chunks(t, &row->spec);
         row->form = coll_closed_form(t, &row->spec);
         SIM_TRY(check_messages(t, coalesce, row, err));
     }
@@ -293,7 +297,7 @@ enum sim_status collective_run(const topo *t, const struct net_options *options,
 static bool is_exact(const struct collective_row *row)
 {
     double off = (double)(row->time_ps - row->overhead_ps - row->form.time_ps);
-    double allowed = 2.0 * row->spec.group.size + 257; /* up to 256 chunks */
+    double allowed = 2.0 * row->spec.group.size + 1 + row->chunks;
     return row->form.is_exact && off <= allowed && -off <= allowed;
 }
 
@@ -410,6 +414,7 @@ void collective_report_add(cli_report *report, const topo *t, const struct colle
     cli_cell_double(report, sim_ps_to_us(row->bound.bytes_ps), NULL);
     cli_cell_double(report, sim_ps_to_us(row->form.time_ps), NULL);
     cli_cell_double(report, sim_ps_to_us(row->form.latency_ps), NULL);
+    cli_cell_uint(report, row->chunks, NULL);
     if (row->contest > 0 && row->form_choice_ps > row->time_ps)
         cli_note(report, "%s: the closed form would have chosen %s, %.1f %% slower",
                  coll_algorithm_names[row->spec.algorithm], coll_algorithm_names[row->form_choice],

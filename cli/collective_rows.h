@@ -18,6 +18,7 @@ struct collective_row {
     const coll_msccl *file; /* in place of the spec's algorithm; borrowed, NULL: none */
     uint64_t bytes;
     enum collective_engine engine;
+    uint32_t chunks; /* of pipelined algorithms; 1 of the others */
 
     uint32_t contest; /* rows of one number are run for the fastest of them; 0: on its own */
     bool is_form_choice;

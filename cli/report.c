@@ -30,6 +30,7 @@ struct meta {
 struct cli_report {
     const struct cli_column *columns;
     uint32_t column_count;
+    bool *is_hidden; /* [column_count] in text */
     sim_arena *arena;
     struct cell *cell;
     size_t cell_count, cell_capacity;
@@ -46,7 +47,16 @@ cli_report *cli_report_create(const struct cli_column *columns)
     while (columns[r->column_count].key != NULL)
         r->column_count++;
     r->arena = sim_arena_create();
+    r->is_hidden = SIM_ARENA_NEW(r->arena, bool, r->column_count);
+    for (uint32_t i = 0; i < r->column_count; i++)
+        r->is_hidden[i] = columns[i].heading == NULL;
     return r;
+}
+
+void cli_report_hide(cli_report *r, const char *key)
+{
+    for (uint32_t i = 0; i < r->column_count; i++)
+        if (strcmp(r->columns[i].key, key) == 0) r->is_hidden[i] = true;
 }
 
 void cli_report_destroy(cli_report *r)
@@ -282,9 +292,9 @@ static void print_text_row(const cli_report *r, const int *width, const char *co
 {
     uint32_t last = 0;
     for (uint32_t i = 0; i < r->column_count; i++)
-        if (r->columns[i].heading != NULL) last = i;
+        if (!r->is_hidden[i]) last = i;
     for (uint32_t i = 0, shown = 0; i < r->column_count; i++) {
-        if (r->columns[i].heading == NULL) continue;
+        if (r->is_hidden[i]) continue;
         if (shown++ > 0) fputs("  ", out);
         print_padded(text[i], width[i], r->columns[i].is_left, i == last, out);
     }

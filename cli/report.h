@@ -24,6 +24,8 @@ typedef struct cli_report cli_report;
 
 cli_report *cli_report_create(const struct cli_column *columns);
 void cli_report_destroy(cli_report *r);
+/** Leave a column out of the text, where it says the same of every row. */
+void cli_report_hide(cli_report *r, const char *key);
 
 /* What made the result: shown as lines above a text table, and as "meta". */
 void cli_meta_text(cli_report *r, const char *key, const char *value);

@@ -45,6 +45,7 @@ double coll_flows(const topo *t, const struct coll_spec *spec)
  * near the best without. */
 static bool is_worth_searching(coll_forms *forms, double bytes, sim_ps best_ps)
 {
+    if (coll_forms_among(forms) != 0) return true;
     struct coll_cost cost = coll_forms_cost(forms, COLL_BUCKET, bytes);
     return cost.time_ps < 2 * cost.latency_ps ? false : cost.time_ps / 2 < best_ps;
 }
@@ -54,6 +55,15 @@ static bool is_better(const struct coll_cost *a, const struct coll_cost *b)
 {
     if (a->is_guess != b->is_guess) return b->is_guess;
     return a->time_ps < b->time_ps;
+}
+
+/* May it be chosen, as one of those named or, if none are, as a candidate? */
+static bool is_eligible(const coll_forms *forms, const struct coll_spec *spec)
+{
+    uint32_t among = coll_forms_among(forms);
+    const topo *t = coll_forms_topo(forms);
+    if (among == 0) return coll_is_candidate(t, spec);
+    return (among >> spec->algorithm & 1) != 0 && coll_can(t, spec);
 }
 
 enum coll_algorithm coll_choose_from(coll_forms *forms, double bytes)
@@ -69,7 +79,7 @@ enum coll_algorithm coll_choose_from(coll_forms *forms, double bytes)
         enum coll_algorithm a = i < COLL_ALGORITHMS ? (enum coll_algorithm)i : COLL_BUCKET_ALL;
         if (i < COLL_ALGORITHMS && a == COLL_BUCKET_ALL) continue;
         candidate.algorithm = a;
-        if (!coll_is_candidate(t, &candidate)) continue;
+        if (!is_eligible(forms, &candidate)) continue;
         if (a == COLL_BUCKET_ALL && !is_worth_searching(forms, bytes, best_cost.time_ps)) continue;
         struct coll_cost cost = coll_forms_cost(forms, a, bytes);
         if (best == COLL_ALGORITHMS || is_better(&cost, &best_cost)) {
@@ -100,15 +110,16 @@ static double bisect(coll_forms *forms, double low, double high, enum coll_algor
     return high;
 }
 
-uint32_t coll_switch_points(const topo *t, const struct coll_spec *spec,
+uint32_t coll_switch_points(const topo *t, const struct coll_spec *spec, uint32_t among,
                             struct coll_switch out[COLL_SWITCHES_MAX])
 {
     enum { DOUBLINGS = 34 }; /* 16 GiB */
     struct coll_spec rival = *spec;
     rival.algorithm = COLL_HAMILTONIAN;
-    bool is_rival = coll_is_candidate(t, &rival);
     uint32_t count = 0;
     coll_forms *forms = coll_forms_create(t, spec);
+    coll_forms_restrict(forms, among);
+    bool is_rival = is_eligible(forms, &rival);
     for (int i = 0; i <= DOUBLINGS && count < COLL_SWITCHES_MAX; i++) {
         double from = (double)(UINT64_C(1) << i);
         enum coll_algorithm choice = coll_choose_from(forms, from);

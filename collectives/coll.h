@@ -85,6 +85,9 @@ const char *coll_obstacle(const topo *t, const struct coll_spec *spec);
 /** Does the algorithm do the operation, here? */
 bool coll_can(const topo *t, const struct coll_spec *spec);
 
+/** Chunks of a pipelined algorithm, as asked for or chosen; 1 of the others. */
+uint32_t coll_chunks(const topo *t, const struct coll_spec *spec);
+
 /** Can it be built? Errors: SIM_EUSAGE (the algorithm does not do the operation, or not here),
  * SIM_EDATA (a failed chip is needed). */
 SIM_MUST_CHECK enum sim_status coll_accept(const topo *t, const struct coll_spec *spec,

@@ -73,8 +73,6 @@ struct coll_cost coll_phased_cost(const topo *t, const struct coll_spec *spec);
 
 /** An algorithm's own form: exact where it says so, else for regular networks. */
 struct coll_cost coll_own_form(const topo *t, const struct coll_spec *spec);
-/** Chunks of a pipelined algorithm, as asked for or chosen; 1 of the others. */
-uint32_t coll_chunks(const topo *t, const struct coll_spec *spec);
 uint32_t coll_chain_chunks(const topo *t, const struct coll_spec *spec);
 uint32_t coll_double_tree_chunks(const topo *t, const struct coll_spec *spec);
 uint32_t coll_hierarchy_chunks(const topo *t, const struct coll_spec *spec);

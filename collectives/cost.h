@@ -25,6 +25,10 @@ typedef struct coll_forms coll_forms;
 /** `t` is borrowed; of `spec` algorithm and bytes are not read. */
 coll_forms *coll_forms_create(const topo *t, const struct coll_spec *spec);
 void coll_forms_destroy(coll_forms *f);
+/** Only these are to be chosen among, a bit each of enum coll_algorithm; 0, as at first: all that
+ * are candidates. */
+void coll_forms_restrict(coll_forms *f, uint32_t among);
+uint32_t coll_forms_among(const coll_forms *f);
 /** What coll_closed_form() says. */
 struct coll_cost coll_forms_cost(coll_forms *f, enum coll_algorithm algorithm, double bytes);
 const struct coll_spec *coll_forms_spec(const coll_forms *f);

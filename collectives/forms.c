@@ -30,6 +30,7 @@ struct coll_forms {
     const topo *topology;
     struct coll_spec spec;
     bool is_list, is_regular;
+    uint32_t among;
     struct routed_form form[COLL_ALGORITHMS];
 };
 
@@ -48,6 +49,17 @@ coll_forms *coll_forms_create(const topo *t, const struct coll_spec *spec)
 void coll_forms_destroy(coll_forms *f)
 {
     sim_free(f);
+}
+
+void coll_forms_restrict(coll_forms *f, uint32_t among)
+{
+    static_assert(COLL_ALGORITHMS <= 32, "a bit each");
+    f->among = among;
+}
+
+uint32_t coll_forms_among(const coll_forms *f)
+{
+    return f->among;
 }
 
 const struct coll_spec *coll_forms_spec(const coll_forms *f)

@@ -106,7 +106,7 @@ START_TEST(auto_changes_its_mind_there)
     topo *t = topo_or_fail("torus:8x8,link=45GB/s");
     struct coll_spec c = {.op = COLL_ALL_REDUCE, .group = topo_group_all(t)};
     struct coll_switch at[COLL_SWITCHES_MAX];
-    ck_assert_uint_eq(coll_switch_points(t, &c, at), 2);
+    ck_assert_uint_eq(coll_switch_points(t, &c, 0, at), 2);
     ck_assert_uint_eq(at[0].algorithm, COLL_SWING_LATENCY);
     ck_assert_uint_eq(at[1].algorithm, COLL_BUCKET_SHORT);
     ck_assert_double_eq_tol(at[1].from_bytes, 134e3, 0.02 * 134e3);
