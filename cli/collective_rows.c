@@ -351,12 +351,14 @@ cli_report *collective_report_create(void)
 static void add_phases(cli_report *report, const topo *t, const struct collective_row *row)
 {
     struct coll_phases p = coll_hierarchy_phases(t, &row->spec);
-    char inside[SIM_QUANTITY_TEXT], between[SIM_QUANTITY_TEXT], text[SIM_QUANTITY_TEXT];
+    char inside[SIM_QUANTITY_TEXT], between[SIM_QUANTITY_TEXT], text[SIM_QUANTITY_TEXT],
+        overlap[48] = "one after the other";
     double each_us = (p.inside_hops_ps + p.inside_bytes_ps) / 1e6;
-    cli_note(
-        report, "hierarchical, %s: %s%s us inside slices, %s us between them; chunks overlap both",
-        sim_bytes_format(row->bytes, text), row->spec.op == COLL_ALL_REDUCE ? "twice " : "",
-        shown(each_us, inside), shown((p.between_hops_ps + p.between_bytes_ps) / 1e6, between));
+    if (row->chunks > 1) snprintf(overlap, sizeof overlap, "%u chunks overlap both", row->chunks);
+    cli_note(report, "hierarchical, %s: %s%s us inside slices, %s us between them; %s",
+             sim_bytes_format(row->bytes, text), row->spec.op == COLL_ALL_REDUCE ? "twice " : "",
+             shown(each_us, inside), shown((p.between_hops_ps + p.between_bytes_ps) / 1e6, between),
+             overlap);
 }
 
 /* On twisted tori an axis ends on another line of its own, so that alone it is no ring. */

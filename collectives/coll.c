@@ -227,11 +227,9 @@ struct coll_cost coll_own_form(const topo *t, const struct coll_spec *spec)
     struct coll_spec trimmed = *spec;
     trimmed.group = coll_group_trimmed(&spec->group);
     if (spec->pairs == NULL && coll_members(t, &trimmed) == 1) return coll_cost_make(0, 0, true);
-    bool is_list = is_messages(spec->op) || spec->pairs != NULL;
-    struct coll_cost cost =
-        is_list ? coll_permute_cost(t, &trimmed)
-                : algorithms[spec->algorithm].cost(network_of(t, &trimmed), &trimmed);
-    bool takes_twists = !is_list && algorithms[spec->algorithm].takes_twists;
+    if (is_messages(spec->op) || spec->pairs != NULL) return coll_permute_cost(t, &trimmed);
+    struct coll_cost cost = algorithms[spec->algorithm].cost(network_of(t, &trimmed), &trimmed);
+    bool takes_twists = algorithms[spec->algorithm].takes_twists;
     cost.is_exact = cost.is_exact && coll_is_plain(t) && (takes_twists || !topo_is_twisted(t));
     return cost;
 }

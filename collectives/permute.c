@@ -5,7 +5,11 @@
  * each row is a message; several may leave or reach one chip and then share its links; a message to
  * its own chip takes no time.
  *
+ *   alone over h hops                    h a + V/W
  *   shift by one around a wrapped axis   a + V/W
+ *
+ * The form routes the messages: each is as slow as the busiest link on its way. That is exact where
+ * no two share a link, and otherwise what max-min fairness comes near.
  */
 #include "base/arena.h"
 #include "collectives/coll_internal.h"
@@ -95,24 +99,142 @@ net_schedule *coll_permute_build(const topo *t, const struct coll_spec *spec)
     return build_shift(t, &spec->group, spec->bytes);
 }
 
-/* Over all of its ways, of which the shortest are equally long; their number is not asked for. */
-static struct coll_cost send_cost(const topo *t, const struct coll_spec *spec)
+/* ---- the form ---- */
+
+/* Messages of one instant, as src, dst, bytes. */
+struct messages {
+    uint32_t count;
+    topo_chip_id *src, *dst;
+    double *bytes;
+};
+
+/* Bytes that links carry, as the time that takes, and over how many ways they come. */
+struct loads {
+    double *ps;     /* [links] */
+    uint32_t *ways; /* [links] */
+};
+
+static void add_loads(const topo *t, const struct topo_paths *p, double bytes, struct loads *l)
+{
+    for (uint32_t i = 0; i < p->count; i++)
+        for (uint32_t h = p->begin[i]; h < p->begin[i + 1]; h++) {
+            l->ps[p->link[h]] += p->share[i] * bytes / topo_link_rate(t, p->link[h]) * 1e12;
+            l->ways[p->link[h]]++;
+        }
+}
+
+/* The slowest way of a message, if every link had to carry all of its load meanwhile: so it is for a
+ * message that meets nobody. */
+static struct coll_cost slowest_way(const topo *t, const struct topo_paths *p,
+                                    const struct loads *l, bool *is_alone)
+{
+    struct coll_cost slowest = {0};
+    for (uint32_t i = 0; i < p->count; i++) {
+        double most_ps = 0;
+        for (uint32_t h = p->begin[i]; h < p->begin[i + 1]; h++) {
+            if (l->ps[p->link[h]] > most_ps) most_ps = l->ps[p->link[h]];
+            if (l->ways[p->link[h]] > 1) *is_alone = false;
+        }
+        struct coll_cost way =
+            coll_cost_make((double)topo_path_latency_ps(t, p, i), most_ps, false);
+        if (way.time_ps > slowest.time_ps) slowest = way;
+    }
+    return slowest;
+}
+
+/* Exact where no two ways share a link, on whatever network. */
+static struct coll_cost messages_cost(const topo *t, const struct messages *m)
+{
+    struct topo_paths paths = {0};
+    struct loads loads = {SIM_NEW(double, topo_links(t)), SIM_NEW(uint32_t, topo_links(t))};
+    struct coll_cost last = {0};
+    bool is_alone = true;
+    for (int round = 0; round < 2; round++)
+        for (uint32_t i = 0; i < m->count; i++) {
+            if (m->src[i] == m->dst[i]) continue;
+            topo_route(t, m->src[i], m->dst[i], &paths);
+            if (round == 0) {
+                add_loads(t, &paths, m->bytes[i], &loads);
+                continue;
+            }
+            struct coll_cost cost = slowest_way(t, &paths, &loads, &is_alone);
+            if (cost.time_ps > last.time_ps) last = cost;
+        }
+    last.is_exact = is_alone;
+    topo_paths_release(&paths);
+    sim_free(loads.ps);
+    sim_free(loads.ways);
+    return last;
+}
+
+/* Too many to route: the busiest chip's bytes, through one link. */
+static struct coll_cost many_cost(const topo *t, const struct messages *m)
 {
     struct coll_network net = coll_network_of(t);
-    uint32_t hops = topo_distance(t, topo_group_chip(t, &spec->group, 0, spec->root),
-                                  topo_group_chip(t, &spec->group, 0, spec->receiver));
-    if (spec->root == spec->receiver) return coll_cost_make(0, 0, true);
-    return coll_cost_make(hops * net.hop_ps, spec->bytes / net.bytes_per_s * 1e12, false);
+    double *sent = SIM_NEW(double, topo_chips(t)), *received = SIM_NEW(double, topo_chips(t));
+    double most = 0;
+    for (uint32_t i = 0; i < m->count; i++) {
+        if (m->src[i] == m->dst[i]) continue;
+        sent[m->src[i]] += m->bytes[i];
+        received[m->dst[i]] += m->bytes[i];
+        if (sent[m->src[i]] > most) most = sent[m->src[i]];
+        if (received[m->dst[i]] > most) most = received[m->dst[i]];
+    }
+    sim_free(sent);
+    sim_free(received);
+    return coll_cost_make(net.hop_ps, most / net.bytes_per_s * 1e12, false);
+}
+
+/* The next working chip after a chip's place in its group. */
+static topo_chip_id next_of(const topo *t, const struct topo_group *group, topo_chip_id chip)
+{
+    uint32_t n = group->size, rank = topo_group_rank(t, group, chip);
+    topo_chip_id next;
+    do {
+        rank = (rank + 1) % n;
+        next = topo_group_chip(t, group, chip, rank);
+    } while (topo_chip_is_failed(t, next));
+    return next;
+}
+
+/* What every group sends, as a list. */
+static struct messages list_groups(const topo *t, const struct coll_spec *spec)
+{
+    const struct topo_group *group = &spec->group;
+    uint32_t chips = topo_chips(t);
+    struct messages m = {0, SIM_NEW(topo_chip_id, chips), SIM_NEW(topo_chip_id, chips),
+                         SIM_NEW(double, chips)};
+    for (topo_chip_id c = 0; c < chips; c++) {
+        bool is_other = topo_group_chip(t, group, c, 0) != topo_group_chip(t, group, 0, 0);
+        bool is_sender = spec->op != COLL_SEND || topo_group_rank(t, group, c) == spec->root;
+        if (topo_chip_is_failed(t, c) || !is_sender || (spec->is_one_group && is_other)) continue;
+        m.src[m.count] = c;
+        m.dst[m.count] = spec->op == COLL_SEND ? topo_group_chip(t, group, c, spec->receiver)
+                                               : next_of(t, group, c);
+        m.bytes[m.count++] = spec->bytes;
+    }
+    return m;
+}
+
+static struct messages list_pairs(const struct coll_pairs *pairs)
+{
+    struct messages m = {pairs->count, SIM_NEW(topo_chip_id, pairs->count),
+                         SIM_NEW(topo_chip_id, pairs->count), SIM_NEW(double, pairs->count)};
+    for (uint32_t i = 0; i < pairs->count; i++) {
+        m.src[i] = pairs->src[i];
+        m.dst[i] = pairs->dst[i];
+        m.bytes[i] = (double)pairs->bytes[i];
+    }
+    return m;
 }
 
 struct coll_cost coll_permute_cost(const topo *t, const struct coll_spec *spec)
 {
-    const struct topo_group *group = &spec->group;
-    struct coll_network net = coll_network_of(t);
-    if (spec->op == COLL_SEND) return send_cost(t, spec);
-    bool is_ring = group->factor_count == 1 && group->factor[0].stride == 1 &&
-                   topo_factor_is_ring(t, &group->factor[0]);
-    bool has_two_cables = group->size == 2 && topo_has_ports(t);
-    bool is_exact = spec->pairs == NULL && is_ring && !has_two_cables;
-    return coll_cost_make(net.hop_ps, spec->bytes / net.bytes_per_s * 1e12, is_exact);
+    enum { ROUTED_MAX = 65536 };
+    struct messages m = spec->pairs != NULL ? list_pairs(spec->pairs) : list_groups(t, spec);
+    struct coll_cost cost = m.count <= ROUTED_MAX ? messages_cost(t, &m) : many_cost(t, &m);
+    sim_free(m.src);
+    sim_free(m.dst);
+    sim_free(m.bytes);
+    return cost;
 }

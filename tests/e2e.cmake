@@ -43,11 +43,12 @@ add_test(NAME golden/invariants COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/golden/invar
 set_tests_properties(golden/invariants PROPERTIES LABELS e2e TIMEOUT 120)
 
 # What scripts/ holds; the pictures are skipped without gnuplot.
-foreach(name choice chunks compare_astra compare_booksim crossing plot_collective plot_traffic trains)
+foreach(name auto_by_name choice chunks compare_astra compare_booksim crossing every_group every_value plot_collective plot_traffic trains)
     add_test(NAME e2e/${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/scripts/${name} $<TARGET_FILE:podsim>)
     set_tests_properties(e2e/${name} PROPERTIES LABELS e2e TIMEOUT 120 SKIP_RETURN_CODE 77)
 endforeach()
 set_tests_properties(e2e/choice PROPERTIES TIMEOUT 600) # some 4,000 runs, slow in debug builds
+set_tests_properties(e2e/auto_by_name e2e/every_group PROPERTIES TIMEOUT 600) # a thousand runs each
 
 # podsim_fuzz_test(NAME LAYER): fuzz/NAME.c over its corpus and seeded mutations; libfuzzer_NAME to search by hand.
 function(podsim_fuzz_test name layer)
