@@ -284,11 +284,13 @@ struct ring {
     bool is_reduce; /* all-reduce, else all-gather */
     enum change change;
     int gpu, step; /* where */
+    int channels;  /* 0: one; each has an equal part of the buffer and its own thread blocks */
 };
 
-static void write_ring_step(FILE *out, const struct ring *r, int gpu, int s, bool is_send)
+static void write_ring_step(FILE *out, const struct ring *r, int channel, int gpu, int s,
+                            bool is_send)
 {
-    int steps = r->n - 1, k = s % steps, n = r->n;
+    int steps = r->n - 1, k = s % steps, n = r->n, channels = r->channels > 0 ? r->channels : 1;
     bool is_first = r->is_reduce && s < steps, is_here = gpu == r->gpu && s == r->step;
     int chunk = gpu - k + (r->is_reduce && !is_first);
     if (!is_send) chunk--;
@@ -301,7 +303,8 @@ static void write_ring_step(FILE *out, const struct ring *r, int gpu, int s, boo
     fprintf(out,
             "<step s=\"%d\" type=\"%s\" srcbuf=\"%s\" srcoff=\"%d\" dstbuf=\"%s\" dstoff=\"%d\" "
             "cnt=\"1\" depid=\"%d\" deps=\"%d\" hasdep=\"1\"/>\n",
-            s, is_send ? "s" : type, buffer, chunk, buffer, is_send ? -1 : chunk, waits ? 1 : -1,
+            s, is_send ? "s" : type, buffer, chunk * channels + channel, buffer,
+            is_send ? -1 : chunk * channels + channel, waits ? 2 * channel + 1 : -1,
             waits ? s - 1 : -1);
 }
 
@@ -312,22 +315,24 @@ static char *ring_text(const struct ring *r)
     size_t bytes = 0;
     FILE *out = open_memstream(&text, &bytes);
     int n = r->n, steps = r->is_reduce ? 2 * (n - 1) : n - 1;
+    int channels = r->channels > 0 ? r->channels : 1;
     fprintf(out,
-            "<algo name=\"ring\" proto=\"LL\" nchannels=\"1\" nchunksperloop=\"%d\" ngpus=\"%d\" "
-            "coll=\"%s\" inplace=\"%d\">\n",
-            n, n,
+            "<algo name=\"ring\" proto=\"LL\" nchannels=\"%d\" nchunksperloop=\"%d\" "
+            "ngpus=\"%d\" coll=\"%s\" inplace=\"%d\">\n",
+            channels, channels * n, n,
             r->change == CUSTOM ? "custom"
             : r->is_reduce      ? "allreduce"
                                 : "allgather",
             r->change != OUT_OF_PLACE);
     for (int g = n - 1; g >= 0; g--) { /* ids in any order */
         fprintf(out, "<gpu id=\"%d\" i_chunks=\"%d\" o_chunks=\"%d\" s_chunks=\"0\">\n", g,
-                r->is_reduce ? n : 0, n);
-        for (int is_send = 1; is_send >= 0; is_send--) {
-            fprintf(out, "<tb id=\"%d\" send=\"%d\" recv=\"%d\" chan=\"0\">\n", !is_send,
-                    is_send ? (g + 1) % n : -1, is_send ? -1 : (g + n - 1) % n);
+                r->is_reduce ? channels * n : 0, channels * n);
+        for (int tb = 0; tb < 2 * channels; tb++) {
+            bool is_send = tb % 2 == 0;
+            fprintf(out, "<tb id=\"%d\" send=\"%d\" recv=\"%d\" chan=\"%d\">\n", tb,
+                    is_send ? (g + 1) % n : -1, is_send ? -1 : (g + n - 1) % n, tb / 2);
             for (int s = 0; s < steps; s++)
-                write_ring_step(out, r, g, s, is_send);
+                write_ring_step(out, r, tb / 2, g, s, is_send);
             fputs("</tb>\n", out);
         }
         fputs("</gpu>\n", out);
@@ -372,6 +377,34 @@ START_TEST(rings_are_right_and_as_fast_as_podsims)
         coll_msccl_destroy(a);
         free(text);
     }
+    topo_destroy(t);
+}
+END_TEST
+
+/* As many channels as may be: the data is right, in place, and the bytes take the same time over the
+ * same links, to a picosecond a message. */
+START_TEST(channels_change_nothing)
+{
+    static const int channels[] = {1, 2, 3, 4, 8, 16, 64};
+    topo *t = topo_or_fail("ring:4");
+    struct coll_spec spec = {
+        .algorithm = COLL_RING, .group = topo_group_all(t), .bytes = 4 * 64 * 3 * 1000};
+    for (int is_reduce = 0; is_reduce < 2; is_reduce++)
+        for (size_t i = 0; i < sizeof channels / sizeof channels[0]; i++) {
+            struct sim_error err = {0};
+            coll_msccl *a = NULL;
+            char *text =
+                ring_text(&(struct ring){.n = 4, .is_reduce = is_reduce, .channels = channels[i]});
+            ck_assert_msg(read_text(text, &err, &a) == SIM_OK, "%s", err.text);
+            ck_assert_msg(coll_msccl_check(a, 0, &err) == SIM_OK, "%d channels: %s", channels[i],
+                          err.text);
+            spec.op = is_reduce ? COLL_ALL_REDUCE : COLL_ALL_GATHER;
+            sim_ps gap = file_ps(a, t, &spec) - native_ps(t, &spec);
+            ck_assert_msg(gap <= 6 && gap >= -6, "%d channels: %lld ps", channels[i],
+                          (long long)gap);
+            coll_msccl_destroy(a);
+            free(text);
+        }
     topo_destroy(t);
 }
 END_TEST
@@ -574,13 +607,18 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {
-        two_ranks_exchange_and_add,           comments_and_unknown_attributes_pass,
-        a_tag_without_end_is_refused,         a_long_name_is_cut_at_a_character,
-        a_missing_file_is_no_input,           rings_are_right_and_as_fast_as_podsims,
-        fused_steps_reduce_store_and_forward, a_missing_dependence_is_a_race,
-        wrong_data_in_a_ring_is_found,        another_group_or_operation_is_refused,
-        what_xml_cannot_say_is_refused};
+    const TTest *const tests[] = {two_ranks_exchange_and_add,
+                                  comments_and_unknown_attributes_pass,
+                                  a_tag_without_end_is_refused,
+                                  a_long_name_is_cut_at_a_character,
+                                  a_missing_file_is_no_input,
+                                  rings_are_right_and_as_fast_as_podsims,
+                                  channels_change_nothing,
+                                  fused_steps_reduce_store_and_forward,
+                                  a_missing_dependence_is_a_race,
+                                  wrong_data_in_a_ring_is_found,
+                                  another_group_or_operation_is_refused,
+                                  what_xml_cannot_say_is_refused};
     sim_log_set_level(SIM_LOG_ERROR);
     Suite *suite = SUITE_OF("coll_msccl", tests);
     TCase *sweep = tcase_create("sweep");
