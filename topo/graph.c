@@ -136,6 +136,27 @@ static void copy_first(const struct source *s, int element, const char *const *n
         names++;
 }
 
+/* Whoever gives links an error rate or a weight wants it to count: what does not is refused, but for
+ * names. */
+static enum sim_status check_link_attributes(const struct source *s, const char *file,
+                                             struct sim_error *err)
+{
+    static const char *const known[] = {"rate", "latency", "kind", "label", "name", "id", NULL};
+    for (igraph_integer_t i = 0; i < igraph_strvector_size(&s->names[IGRAPH_ATTRIBUTE_EDGE]); i++) {
+        const char *name = STR(s->names[IGRAPH_ATTRIBUTE_EDGE], i);
+        int k = 0;
+        while (known[k] != NULL && strcmp(known[k], name) != 0)
+            k++;
+        if (known[k] == NULL)
+            return sim_error_at(
+                err, SIM_EDATA, file, 0, 0,
+                "gives links a \"%.40s\", which is not modelled; want rate, latency, "
+                "kind, and label, name or id",
+                name);
+    }
+    return SIM_OK;
+}
+
 static enum sim_status copy_table(const struct source *s, struct sim_error *err,
                                   struct graph_table *out)
 {
@@ -146,6 +167,7 @@ static enum sim_status copy_table(const struct source *s, struct sim_error *err,
     igraph_integer_t nodes = igraph_vcount(&s->graph), edges = igraph_ecount(&s->graph);
     if (nodes >= TOPO_NONE / 2 || edges >= TOPO_NONE / 2)
         return sim_error_at(err, SIM_EDATA, out->file, 0, 0, "has too many nodes or edges");
+    SIM_TRY(check_link_attributes(s, out->file, err));
     out->nodes = (uint32_t)nodes;
     out->edges = (uint32_t)edges;
     out->is_directed = igraph_is_directed(&s->graph);

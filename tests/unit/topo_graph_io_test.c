@@ -376,6 +376,14 @@ static const struct {
     {"a.graphml", "0 1\n", 1, "is no GraphML that can be read"},
     {"a.graphml", "<!DOCTYPE g [\n<!ENTITY a \"b\">]><graphml/>", 2, "defines an XML entity"},
     {"a.graphml", "\xe9", 1, "is not text in UTF-8"},
+    {"a.graphml",
+     "<graphml><key id=\"e\" for=\"edge\" attr.name=\"error_rate\" attr.type=\"double\"/>"
+     "<graph edgedefault=\"undirected\"><node id=\"a\"/><node id=\"b\"/>" EDGE(
+         "<data key=\"e\">0.1</data>") "</graph></graphml>",
+     0, "gives links a \"error_rate\", which is not modelled"},
+    {"a.gml",
+     "graph [ node [ id 1 ] node [ id 2 ] edge [ source 1 target 2 label \"x\" weight 2 ] ]", 0,
+     "gives links a \"weight\", which is not modelled"},
     {"a.gml", "graph [\n node [ id 1", 2, "is no GML that can be read"},
     {"a.gml", "graph [\n node [ id 1 ]\n node [ id 1 ] ]", 3, "is no GML that can be read"},
     {"a.gml", "graph [ node [ id 1 ]\n edge [ source 1 target 2 ] ]", 2, "is no GML"},
