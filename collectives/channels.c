@@ -7,14 +7,20 @@
  *
  * Each carries V/k, k chips in a domain. One ring leaves a domain by a single rail; k rings by all,
  * and what leaves from another place first goes inside the domain to the chip on the rail. With
- * hops a, rate W inside and a', W' between domains, n chips in m domains:
+ * hops a, rate W inside and a', W' between domains, n chips in m domains, s = n-1 steps, twice that
+ * for all-reduce, about:
  *
- *     T = 2 ((n-m) a + (m-1) a' ) + 2(n-1)/n V max(1/(k W'), 1/W)
+ *     T = (s-x) a + x a' + s V/n max(1/(k W'), 1/W)      x crossings: m a round, all-reduce 2m
  *
- * The first part is an estimate: a chain of n-1 steps crosses m-1 or m times.
+ * Two ends of that are exact. Without bytes a chain of s steps crosses x times (2m - 1 where k is 2,
+ * since of two steps left out one crosses). With many, when a rail takes so long for a message,
+ * r = V/(k n W'), that the next one to cross has always come, no rail is ever idle and
+ *
+ *     T = s r + a'     for r >= a + d and (k-1) (r - a - d) >= a',  d a message's time inside
  *
  * Source: the channels of NCCL's rings; Hu et al., "Demystifying NCCL", arXiv:2507.04786, 2025.
  */
+#include <math.h>
 #include <stddef.h>
 
 #include "base/arena.h"
@@ -49,31 +55,105 @@ net_schedule *coll_channels_build(const topo *t, const struct coll_spec *spec)
     return s;
 }
 
-/* Hops and slowest link of the way from rank 0 to another. */
-static struct coll_network way_to(const topo *t, const struct topo_group *group, uint32_t rank)
+/* A step of all rings at once: in each channel every rank sends one message to the next. */
+struct step {
+    double inside_hop_ps, inside_rate;   /* of the first way inside a domain */
+    double between_hop_ps, between_rate; /* of the first one to the next domain */
+    double inside_ps_per_byte; /* the longest that one inside can take, whoever is ahead */
+    bool is_even; /* one way each, all alike, and who crosses has his slowest links to himself */
+};
+
+/* The ways of a step, walked twice: to count, then to judge. */
+struct walk {
+    const topo *t;
+    const struct topo_group *group;
+    uint32_t *users; /* [links] messages over each in a step */
+    struct step *step;
+    struct topo_paths paths;
+    int round;
+};
+
+static double slowest_rate(const struct walk *w)
 {
-    struct coll_network way = {0};
-    struct topo_paths paths = {0};
-    topo_route(t, topo_group_chip(t, group, 0, 0), topo_group_chip(t, group, 0, rank), &paths);
-    way.hop_ps = (double)topo_path_latency_ps(t, &paths, 0);
-    for (uint32_t h = paths.begin[0]; h < paths.begin[1]; h++) {
-        double rate = topo_link_rate(t, paths.link[h]);
-        if (way.bytes_per_s == 0 || rate < way.bytes_per_s) way.bytes_per_s = rate;
+    double slowest = HUGE_VAL;
+    for (uint32_t h = w->paths.begin[0]; h < w->paths.begin[1]; h++)
+        slowest = fmin(slowest, topo_link_rate(w->t, w->paths.link[h]));
+    return slowest;
+}
+
+/* A message that crosses goes at the rail's rate, whatever the others do. */
+static bool is_unhindered(const struct walk *w, double rail_rate)
+{
+    for (uint32_t h = w->paths.begin[0]; h < w->paths.begin[1]; h++) {
+        topo_link_id l = w->paths.link[h];
+        double share = topo_link_rate(w->t, l) / w->users[l];
+        if (share < rail_rate * (1 - 1e-9)) return false;
     }
-    topo_paths_release(&paths);
-    return way;
+    return true;
+}
+
+/* The way from rank to rank that `messages` channels take. */
+static void walk_way(struct walk *w, uint32_t from, uint32_t to, uint32_t messages)
+{
+    uint32_t k = w->group->factor[0].extent;
+    bool is_crossing = from / k != to / k;
+    topo_route(w->t, topo_group_chip(w->t, w->group, 0, from),
+               topo_group_chip(w->t, w->group, 0, to), &w->paths);
+    struct step *s = w->step;
+    double hop_ps = (double)topo_path_latency_ps(w->t, &w->paths, 0), rate = slowest_rate(w);
+    double *first_hop_ps = is_crossing ? &s->between_hop_ps : &s->inside_hop_ps;
+    double *first_rate = is_crossing ? &s->between_rate : &s->inside_rate;
+    if (*first_rate == 0) {
+        *first_hop_ps = hop_ps;
+        *first_rate = rate;
+    }
+    if (w->paths.count > 1 || hop_ps != *first_hop_ps || rate != *first_rate) s->is_even = false;
+    for (uint32_t h = w->paths.begin[0]; h < w->paths.begin[1]; h++) {
+        topo_link_id l = w->paths.link[h];
+        if (w->round == 0) w->users[l] += messages;
+        if (w->round == 1 && !is_crossing)
+            s->inside_ps_per_byte =
+                fmax(s->inside_ps_per_byte, w->users[l] / topo_link_rate(w->t, l) * 1e12);
+    }
+    if (w->round == 1 && is_crossing && !is_unhindered(w, rate)) s->is_even = false;
+}
+
+static struct step step_of(const topo *t, const struct topo_group *group)
+{
+    enum { RANKS_MAX = 1024 }; /* beyond, nothing is claimed */
+    uint32_t k = group->factor[0].extent, n = group->size;
+    struct step step = {.is_even = n <= RANKS_MAX && !topo_is_faulty(t)};
+    struct walk w = {.t = t, .group = group, .step = &step};
+    w.users = SIM_NEW(uint32_t, topo_links(t));
+    for (w.round = 0; w.round < 2; w.round++)
+        for (uint32_t r = 0; r < (step.is_even || w.round == 0 ? n : 0); r++) {
+            if (!step.is_even && step.between_rate > 0) break;
+            uint32_t domain = r / k * k, place = r % k, next = (place + 1) % k;
+            walk_way(&w, r, domain + next, k - 1);
+            walk_way(&w, r, (domain + k) % n + next, 1);
+        }
+    topo_paths_release(&w.paths);
+    sim_free(w.users);
+    return step;
 }
 
 struct coll_cost coll_channels_cost(const topo *t, const struct coll_spec *spec)
 {
     const struct topo_group *group = &spec->group;
+    struct step step = step_of(t, group);
     double k = group->factor[0].extent, n = group->size, m = n / k;
-    struct coll_network inside = way_to(t, group, 1), between = way_to(t, group, (uint32_t)k);
-    double hops_ps = (n - m) * inside.hop_ps + (m - 1) * between.hop_ps;
-    double rail = 1 / (k * between.bytes_per_s), domain = 1 / inside.bytes_per_s;
-    double bytes_ps = (n - 1) / n * spec->bytes * (rail > domain ? rail : domain) * 1e12;
-    double times = spec->op == COLL_ALL_REDUCE ? 2 : 1;
-    return coll_cost_make(times * hops_ps, times * bytes_ps, false);
+    double rounds = spec->op == COLL_ALL_REDUCE ? 2 : 1, steps = rounds * (n - 1);
+    double crossings = rounds * m - (rounds == 2 && k == 2);
+    double message = spec->bytes / (k * n), rail_ps = message / step.between_rate * 1e12;
+    double inside_ps = step.inside_hop_ps + message * step.inside_ps_per_byte;
+    double hops_ps = (steps - crossings) * step.inside_hop_ps + crossings * step.between_hop_ps;
+    bool is_rail_busy = rail_ps > 0 && rail_ps >= inside_ps &&
+                        (k - 1) * (rail_ps - inside_ps) >= step.between_hop_ps;
+    if (step.is_even && is_rail_busy)
+        return coll_cost_make(step.between_hop_ps, steps * rail_ps, true);
+    double domain_ps = k * message / step.inside_rate * 1e12;
+    return coll_cost_make(hops_ps, steps * fmax(rail_ps, domain_ps),
+                          step.is_even && spec->bytes == 0);
 }
 
 const char *coll_channels_obstacle(const topo *t, const struct coll_spec *spec)

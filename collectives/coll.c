@@ -54,6 +54,7 @@ static const struct {
     bool takes_holes;
     bool takes_twists; /* an exact form stays so where axes close with a twist */
     chunks_fn chunks;  /* NULL: always one */
+    bool is_own_judge; /* says of any network whether its form is exact */
 } algorithms[COLL_ALGORITHMS] = {
     [COLL_RING] = {SHARDED, coll_ring_build, coll_ring_cost},
     [COLL_BIDIRECTIONAL_RING] = {SHARDED, coll_ring_build, coll_ring_cost},
@@ -78,7 +79,8 @@ static const struct {
     [COLL_SWING_LATENCY] = {OP(ALL_REDUCE), coll_swing_build, coll_swing_cost, coll_swing_obstacle},
     [COLL_HIERARCHICAL] = {SHARDED, coll_hierarchy_build, coll_hierarchy_cost,
                            coll_hierarchy_obstacle, false, false, coll_hierarchy_chunks},
-    [COLL_CHANNELS] = {SHARDED, coll_channels_build, coll_channels_cost, coll_channels_obstacle},
+    [COLL_CHANNELS] = {SHARDED, coll_channels_build, coll_channels_cost, coll_channels_obstacle,
+                       false, false, NULL, true},
     [COLL_HAMILTONIAN] = {SHARDED, coll_hamiltonian_build, coll_hamiltonian_cost,
                           coll_hamiltonian_obstacle, true, true},
     [COLL_DIRECT] = {SHARDED | OP(ALL_TO_ALL) | OP(PERMUTE) | OP(SEND), coll_direct_build,
@@ -230,7 +232,8 @@ struct coll_cost coll_own_form(const topo *t, const struct coll_spec *spec)
     if (is_messages(spec->op) || spec->pairs != NULL) return coll_permute_cost(t, &trimmed);
     struct coll_cost cost = algorithms[spec->algorithm].cost(network_of(t, &trimmed), &trimmed);
     bool takes_twists = algorithms[spec->algorithm].takes_twists;
-    cost.is_exact = cost.is_exact && coll_is_plain(t) && (takes_twists || !topo_is_twisted(t));
+    bool is_regular = coll_is_plain(t) && (takes_twists || !topo_is_twisted(t));
+    cost.is_exact = cost.is_exact && (is_regular || algorithms[spec->algorithm].is_own_judge);
     return cost;
 }
 

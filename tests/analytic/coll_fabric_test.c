@@ -172,10 +172,55 @@ START_TEST(channels_fill_the_rails)
 }
 END_TEST
 
+/* Where the form of channels calls itself exact it is: without bytes, and where rails are never idle;
+ * never where a rail is as fast as what leads to it, or two rings share one. */
+START_TEST(channels_know_when_they_are_exact)
+{
+    static const struct {
+        const char *spec;
+        bool with_few, with_many;
+    } cases[] = {{"dgx-h100:4", true, true},
+                 {"dgx-a100:3", true, true},
+                 {"rail:3x4,domain=400GB/s,rail=10GB/s", true, true},
+                 {"rail:4x2,domain=100GB/s,rail=40GB/s", true, true},
+                 {"full:4,link=150GB/s*ring:3,link=20GB/s", true, true},
+                 {"switch:4,link=200GB/s*switch:3,link=50GB/s", true, false},
+                 {"full:4,link=150GB/s*mesh:3,link=20GB/s", false, false},
+                 {"rail:4x4,domain=100GB/s,rail=100GB/s", false, false},
+                 {"clos:4x4", false, false}};
+    static const double sizes[] = {0, 1, 65536, 1e6, 8e6, 3e7, 6e7, 1e8, 2e8, 4e8, 1e9, 1e10};
+    enum { SIZES = sizeof sizes / sizeof sizes[0] };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        topo *t = topo_or_fail(cases[i].spec);
+        struct coll_spec c = {.algorithm = COLL_CHANNELS, .group = topo_group_all(t)};
+        for (int op = COLL_ALL_REDUCE; op <= COLL_REDUCE_SCATTER; op++)
+            for (int k = 0; k < SIZES; k++) {
+                c.op = (enum coll_op)op;
+                c.bytes = sizes[k];
+                struct coll_cost form = coll_closed_form(t, &c);
+                double us = run_us(t, &c), off = fabs(us - sim_ps_to_us(form.time_ps));
+                if (k == 0) ck_assert_int_eq(form.is_exact, cases[i].with_few);
+                if (k == SIZES - 1) ck_assert_int_eq(form.is_exact, cases[i].with_many);
+                ck_assert_msg(!form.is_exact || off <= 2e-6 * c.group.size,
+                              "%s %s %g B: %.6f us, form %.6f", cases[i].spec, coll_op_names[op],
+                              sizes[k], us, sim_ps_to_us(form.time_ps));
+            }
+        topo_destroy(t);
+    }
+    /* 62 steps of V/256 at 50 GB/s, and a last way of 4 us over chip, switch, chip, rail, chip */
+    double us = time_us("dgx-h100:4", "xy", COLL_ALL_REDUCE, COLL_CHANNELS, 1073741824);
+    ck_assert_double_eq_tol(us, 62.0 * 1073741824 / 256 / 50e3 + 4, 1e-4);
+    /* 62 steps of 2 us inside, 8 of which are crossings of 4 */
+    us = time_us("dgx-h100:4", "xy", COLL_ALL_REDUCE, COLL_CHANNELS, 0);
+    ck_assert_double_eq_tol(us, 54 * 2 + 8 * 4, 1e-4);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {messages_through_switches, chips_of_a_host_share_its_nic,
-                                  factors_are_what_they_are_alone, channels_fill_the_rails};
+                                  factors_are_what_they_are_alone, channels_fill_the_rails,
+                                  channels_know_when_they_are_exact};
     Suite *suite = SUITE_OF("coll_fabric", tests);
     TCase *loops = tcase_create("sweep");
     tcase_set_timeout(loops, 120);
