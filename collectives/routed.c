@@ -10,6 +10,7 @@
  */
 #include "collectives/routed.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/arena.h"
@@ -40,6 +41,9 @@ struct level {
     size_t first_leg;
 };
 
+/* Sizes of one level that are told apart; larger ones are taken for the last. */
+#define SIZES_MAX 4
+
 struct routing {
     const net_schedule *s;
     const topo *t;
@@ -50,7 +54,10 @@ struct routing {
     topo_chip_id *chip;
     struct leg *leg;
     size_t legs, leg_capacity;
-    double *load, *total; /* [links] seconds of one level, of all; by byte of the buffer */
+    double *load[SIZES_MAX],
+        *total;             /* [links] of one level by size, of all; by byte of the buffer */
+    double size[SIZES_MAX]; /* of the level's messages, rising */
+    uint32_t sizes;
     struct topo_paths paths;
     uint64_t visits;
     double bytes;
@@ -212,27 +219,69 @@ static void find_way(struct routing *r, topo_chip_id chip, const struct net_op *
     r->visits += r->paths.begin[r->paths.count] + 1;
 }
 
+static void add_size(struct routing *r, double bytes)
+{
+    uint32_t at = 0;
+    while (at < r->sizes && r->size[at] < bytes)
+        at++;
+    if (at < r->sizes && r->size[at] == bytes) return;
+    if (r->sizes < SIZES_MAX) {
+        for (uint32_t i = r->sizes++; i > at; i--)
+            r->size[i] = r->size[i - 1];
+        r->size[at] = bytes;
+    } else if (at == r->sizes) {
+        r->size[at - 1] = bytes;
+    }
+}
+
+static void find_sizes(struct routing *r, const struct level *level)
+{
+    r->sizes = 0;
+    for (uint32_t i = level->begin; i < level->sends_end; i++)
+        add_size(r, op_at(&r->levels, i)->bytes);
+}
+
+static uint32_t size_of(const struct routing *r, const struct net_op *op)
+{
+    uint32_t i = 0;
+    while (i + 1 < r->sizes && r->size[i] < op->bytes)
+        i++;
+    return i;
+}
+
+/* What a message of a size waits for at a link that all messages of the level share evenly: those
+ * that are no larger, and of the larger ones as much as it has itself. */
+static double load_met(const struct routing *r, topo_link_id link, uint32_t size)
+{
+    double load = 0;
+    for (uint32_t i = 0; i < r->sizes; i++)
+        load += r->load[i][link] * (i > size ? r->size[size] / r->size[i] : 1);
+    return load;
+}
+
 static void add_load(struct routing *r, const struct net_op *op, uint32_t times)
 {
     const struct topo_paths *p = &r->paths;
+    double *load = r->load[size_of(r, op)];
     for (uint32_t i = 0; i < p->count; i++)
         for (uint32_t h = p->begin[i]; h < p->begin[i + 1]; h++) {
             double ps =
                 p->share[i] * op->bytes / r->bytes / topo_link_rate(r->t, p->link[h]) * 1e12;
-            r->load[p->link[h]] += ps;
+            load[p->link[h]] += ps;
             r->total[p->link[h]] += ps * times;
         }
 }
 
-static struct leg leg_of(const struct routing *r)
+static struct leg leg_of(const struct routing *r, const struct net_op *op)
 {
     const struct topo_paths *p = &r->paths;
     struct leg leg = {0};
+    uint32_t size = size_of(r, op);
     for (uint32_t i = 0; i < p->count; i++) {
         double hops_ps = (double)topo_path_latency_ps(r->t, p, i);
         if (hops_ps > leg.hops_ps) leg.hops_ps = hops_ps;
         for (uint32_t h = p->begin[i]; h < p->begin[i + 1]; h++)
-            if (r->load[p->link[h]] > leg.ps_per_byte) leg.ps_per_byte = r->load[p->link[h]];
+            leg.ps_per_byte = fmax(leg.ps_per_byte, load_met(r, p->link[h], size));
     }
     return leg;
 }
@@ -241,7 +290,8 @@ static void clear_load(struct routing *r)
 {
     const struct topo_paths *p = &r->paths;
     for (uint32_t h = 0; h < p->begin[p->count]; h++)
-        r->load[p->link[h]] = 0;
+        for (uint32_t i = 0; i < r->sizes; i++)
+            r->load[i][p->link[h]] = 0;
 }
 
 /* Every message of a level, in order: what they put on links, what each takes, and links clean
@@ -257,7 +307,7 @@ static void walk_level(struct routing *r, const struct level *level, int round)
             if (net_op_exists(r->s, r->chip[c], op)) {
                 find_way(r, r->chip[c], op);
                 if (round == 0) add_load(r, op, level->times);
-                if (round == 1) leg = leg_of(r);
+                if (round == 1) leg = leg_of(r, op);
                 if (round == 2) clear_load(r);
             }
             if (round != 1) continue;
@@ -271,6 +321,7 @@ static bool route_levels(struct routing *r)
 {
     for (uint32_t i = 0; i < r->level_count; i++) {
         struct level *level = &r->level[i];
+        find_sizes(r, level);
         level->first_leg = level->same_as == i ? r->legs : r->level[level->same_as].first_leg;
         for (int round = 0; round < 3 && level->same_as == i; round++)
             walk_level(r, level, round);
@@ -462,7 +513,8 @@ struct coll_routed coll_routed_make(const net_schedule *s, double bytes)
     struct routing r = {.s = s, .t = net_schedule_topo(s), .bytes = bytes};
     assert(bytes > 0);
     r.levels = levels_of(s);
-    r.load = SIM_NEW(double, topo_links(r.t));
+    for (int i = 0; i < SIZES_MAX; i++)
+        r.load[i] = SIM_NEW(double, topo_links(r.t));
     r.total = SIM_NEW(double, topo_links(r.t));
     cut_levels(&r);
     find_chips(&r);
@@ -473,7 +525,8 @@ struct coll_routed coll_routed_make(const net_schedule *s, double bytes)
     sim_free(r.chip_begin);
     sim_free(r.chip);
     sim_free(r.leg);
-    sim_free(r.load);
+    for (int i = 0; i < SIZES_MAX; i++)
+        sim_free(r.load[i]);
     sim_free(r.total);
     return out;
 }

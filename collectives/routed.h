@@ -3,11 +3,12 @@
  * fabrics, faults, twists, strided groups and slices, where no formula is exact.
  *
  * Sends are put into levels: a send stands one level after what it waits for. The messages of one
- * level are taken to be on the way together, so that a message is as slow as the most loaded link
- * on its way, each link at its own rate:
+ * level are taken to be on the way together and to share links evenly, so that one of b bytes is as
+ * slow as the link on its way that has most to do before it, each link at its own rate:
  *
- *     level 0            level 1              a link's load: the bytes that one level puts on it
- *     a > b, c > d       b > c, d > a         a message: hops + largest load / rate on its way
+ *     level 0            level 1              a link's load for it: over all messages of the level
+ *     a > b, c > d       b > c, d > a         on that link, min(theirs, b)
+ *                                             a message: hops + largest load / rate on its way
  *
  * and the schedule takes its longest chain of messages. That is affine in the bytes for any one
  * chain, so the time over all sizes is the largest of a few such lines (convex, piecewise affine),

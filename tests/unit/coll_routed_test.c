@@ -115,6 +115,39 @@ START_TEST(two_lines)
 }
 END_TEST
 
+/* Of two messages over one link at once the smaller, 1 byte of 100, is there after 2, when the larger
+ * of 30 has as much; then 1 sends 60 on to 2. The chain over the larger is 31 and ends. */
+START_TEST(a_small_message_does_not_wait_for_a_large_one)
+{
+    struct net_op send = {.kind = NET_OP_SEND, .chunk = NET_NONE, .guard = NET_NONE}, receive;
+    topo *t = topo_or_fail("mesh:3,link=10GB/s,latency=1us");
+    struct topo_group all = topo_group_all(t);
+    net_schedule *s = net_schedule_create(t, &all);
+    uint32_t first = net_schedule_add_program(s), middle = net_schedule_add_program(s),
+             last = net_schedule_add_program(s);
+    static const double bytes[] = {30, 1, 60};
+    net_op_id small = NET_NONE;
+    for (uint32_t i = 0; i < 3; i++) {
+        send.tag = i;
+        send.bytes = bytes[i];
+        receive = send;
+        receive.kind = NET_OP_RECEIVE;
+        send.peer = net_peer_chip(s, i < 2 ? 1 : 2);
+        receive.peer = net_peer_chip(s, i < 2 ? 0 : 1);
+        net_op_id sent = net_op_add(s, i < 2 ? first : middle, send);
+        net_op_id received = net_op_add(s, i < 2 ? middle : last, receive);
+        if (i == 1) small = received;
+        if (i == 2) net_op_after(s, middle, sent, small);
+    }
+    net_schedule_set_roles(s, (uint32_t[]){first, middle, last});
+    net_schedule_seal(s);
+    struct coll_routed r = coll_routed_make(s, 100);
+    is_line(coll_routed_at(&r, 1e9), 2, (2 + 60) / 100.0);
+    net_schedule_destroy(s);
+    topo_destroy(t);
+}
+END_TEST
+
 /* What is asked for once and what is asked for over sizes is the same. */
 START_TEST(forms_over_sizes)
 {
@@ -155,7 +188,12 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {one_chain, levels_in_turn,   one_more_chunk,
-                                  two_lines, forms_over_sizes, flows_of_a_fabric};
+    const TTest *const tests[] = {one_chain,
+                                  levels_in_turn,
+                                  one_more_chunk,
+                                  two_lines,
+                                  forms_over_sizes,
+                                  flows_of_a_fabric,
+                                  a_small_message_does_not_wait_for_a_large_one};
     return run_suite(SUITE_OF("coll_routed", tests));
 }
