@@ -28,7 +28,7 @@ static const struct cli_column columns[] = {
 struct entry_fields {
     const char *name, *axes, *algorithm;
     int op;
-    uint64_t bytes, root, chunks;
+    uint64_t bytes, root, chunks, group_of; /* UINT64_MAX: not given */
     sim_ps start_ps;
     bool is_one_group;
 };
@@ -58,6 +58,7 @@ static const struct sim_field entry_table[] = {
      .min = 1,
      .max = 65536},
     FIELD("one_group", BOOL, is_one_group),
+    FIELD("group_of", COUNT, group_of),
     {.key = NULL},
 };
 
@@ -95,9 +96,13 @@ static enum sim_status make_schedule(const struct entry_fields *f, const topo *t
                                  .bytes = (double)f->bytes,
                                  .root = (uint32_t)f->root,
                                  .chunks = (uint32_t)f->chunks,
-                                 .is_one_group = f->is_one_group};
+                                 .is_one_group = f->is_one_group || f->group_of != UINT64_MAX};
     e->spec.group = topo_group_all(t);
     if (f->axes != NULL) SIM_TRY(topo_group_parse(t, f->axes, err, &e->spec.group));
+    if (f->group_of != UINT64_MAX && f->group_of >= topo_chips(t))
+        return sim_error_set(err, SIM_EDATA, "group_of is %llu, want a chip id from 0 to %u",
+                             (unsigned long long)f->group_of, topo_chips(t) - 1);
+    if (f->group_of != UINT64_MAX) e->spec.one_group_of = (topo_chip_id)f->group_of;
     if (f->root >= e->spec.group.size)
         return sim_error_set(err, SIM_EDATA, "root is %llu, want a rank from 0 to %u",
                              (unsigned long long)f->root, e->spec.group.size - 1);
@@ -114,12 +119,12 @@ static enum sim_status make_schedule(const struct entry_fields *f, const topo *t
 static enum sim_status read_entry(const struct sim_yaml_node *node, uint32_t index, const topo *t,
                                   struct entry *e, struct sim_error *err)
 {
-    struct entry_fields f = {0};
+    struct entry_fields f = {.group_of = UINT64_MAX};
     if (node->kind != SIM_YAML_MAPPING)
         return sim_yaml_error(node, err, SIM_EDATA,
                               "want a mapping such as {op: all-reduce, bytes: 1MiB}");
     SIM_TRY(sim_yaml_read(node, entry_table, err, &f));
-    if (f.op == COLL_SEND || f.op == COLL_PERMUTE)
+    if (f.op == COLL_SEND)
         return sim_yaml_error(node, err, SIM_EDATA, "%s is not among what runs together",
                               coll_op_names[f.op]);
     e->bytes = f.bytes;

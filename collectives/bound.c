@@ -106,21 +106,41 @@ static double distance(const topo *t, topo_chip_id a, topo_chip_id b)
     return topo_chip_is_failed(t, a) || topo_chip_is_failed(t, b) ? 0 : topo_distance(t, a, b);
 }
 
-/* Where distances do not come axis by axis: pair by pair. Translation makes rank 0 stand for all on
- * a whole twisted torus; elsewhere all pairs are looked at. */
-static void measured_distances(const topo *t, const struct topo_group *group, double *farthest,
+/* The groups that take part, one after the other: by the chip that has rank 0. False at the end;
+ * begin with TOPO_NONE. */
+static bool next_group(const topo *t, const struct coll_spec *spec, topo_chip_id *first)
+{
+    for (topo_chip_id c = *first == TOPO_NONE ? 0 : *first + 1; c < topo_chips(t); c++) {
+        if (topo_group_rank(t, &spec->group, c) != 0 || !coll_is_active(t, spec, c)) continue;
+        *first = c;
+        return true;
+    }
+    return false;
+}
+
+static double active_groups(const topo *t, const struct coll_spec *spec)
+{
+    return spec->is_one_group ? 1 : (double)topo_chips(t) / spec->group.size;
+}
+
+/* Where distances do not come axis by axis: pair by pair, in all groups, which need not be alike.
+ * Translation makes rank 0 stand for all on a whole twisted torus. */
+static void measured_distances(const topo *t, const struct coll_spec *spec, double *farthest,
                                double *sum)
 {
+    const struct topo_group *group = &spec->group;
     bool is_same_for_all = topo_has_ports(t) && group->size == topo_chips(t) && !topo_is_faulty(t);
     uint32_t sources = is_same_for_all ? 1 : group->size;
+    topo_chip_id of = TOPO_NONE;
     *farthest = *sum = 0;
-    for (uint32_t i = 0; i < sources; i++)
-        for (uint32_t j = 0; j < group->size; j++) {
-            double hops =
-                distance(t, topo_group_chip(t, group, 0, i), topo_group_chip(t, group, 0, j));
-            if (hops > *farthest) *farthest = hops;
-            *sum += hops;
-        }
+    while (next_group(t, spec, &of))
+        for (uint32_t i = 0; i < sources; i++)
+            for (uint32_t j = 0; j < group->size; j++) {
+                double hops =
+                    distance(t, topo_group_chip(t, group, of, i), topo_group_chip(t, group, of, j));
+                if (hops > *farthest) *farthest = hops;
+                *sum += hops;
+            }
     if (is_same_for_all) *sum *= group->size;
 }
 
@@ -131,28 +151,33 @@ static bool is_axis_by_axis(const topo *t)
 
 /* Faults only lengthen ways: of a large group the ways from one chip, and for the sum what it is on
  * the healthy torus less all that failed chips could have had in it. */
-static double least_distances(const topo *t, const struct topo_group *group, bool is_sum)
+static double least_distances(const topo *t, const struct coll_spec *spec, bool is_sum)
 {
+    const struct topo_group *group = &spec->group;
+    topo_chip_id of = coll_an_active_chip(spec);
     double farthest = 0, failed = topo_failed_chips(t), n = group->size;
-    for (uint32_t i = 0; i < group->size && !topo_chip_is_failed(t, 0); i++) {
-        double hops = distance(t, 0, topo_group_chip(t, group, 0, i));
+    for (uint32_t i = 0; i < group->size && !topo_chip_is_failed(t, of); i++) {
+        double hops = distance(t, of, topo_group_chip(t, group, of, i));
         if (hops > farthest) farthest = hops;
     }
     if (!is_sum) return farthest;
     if (!topo_has_ports(t) || topo_is_twisted(t)) return 0;
     double sum = pair_hops(t, group) - 2 * failed * n * farthest_hops(t, group);
-    return sum > 0 ? sum : 0;
+    return sum > 0 ? sum * active_groups(t, spec) : 0;
 }
 
 #define MEASURED_RANKS_MAX 1024
 
-static double distances(const topo *t, const struct topo_group *group, bool is_sum)
+/* The farthest pair of any group; or the sum over the ordered pairs of all of them. */
+static double distances(const topo *t, const struct coll_spec *spec, bool is_sum)
 {
-    if (is_axis_by_axis(t)) return is_sum ? pair_hops(t, group) : farthest_hops(t, group);
-    if (topo_is_faulty(t) && group->size > MEASURED_RANKS_MAX)
-        return least_distances(t, group, is_sum);
+    if (is_axis_by_axis(t))
+        return is_sum ? pair_hops(t, &spec->group) * active_groups(t, spec)
+                      : farthest_hops(t, &spec->group);
+    if (topo_is_faulty(t) && spec->group.size > MEASURED_RANKS_MAX)
+        return least_distances(t, spec, is_sum);
     double farthest, sum;
-    measured_distances(t, group, &farthest, &sum);
+    measured_distances(t, spec, &farthest, &sum);
     return is_sum ? sum : farthest;
 }
 
@@ -161,7 +186,7 @@ static double distances(const topo *t, const struct topo_group *group, bool is_s
 struct links {
     double fastest;    /* bytes/s of one link */
     sim_ps latency_ps; /* of the quickest */
-    double ports;      /* bytes/s in all of the chip that has least */
+    double ports;      /* bytes/s in all of the chip of those that take part that has least */
 };
 
 /* Bytes/s out of and into every chip: [chips] each, sim_free. Broken one-way links make them
@@ -187,7 +212,8 @@ static void port_rates_release(struct port_rates *r)
     sim_free(r->in);
 }
 
-static struct links links_of(const topo *t)
+/* `spec` NULL: all chips take part. */
+static struct links links_of(const topo *t, const struct coll_spec *spec)
 {
     struct links l = {.latency_ps = SIM_PS_MAX};
     for (topo_link_id i = 0; i < topo_links(t); i++) {
@@ -196,7 +222,7 @@ static struct links links_of(const topo *t)
     }
     struct port_rates ports = port_rates_of(t);
     for (topo_chip_id c = 0; c < topo_chips(t); c++) {
-        if (topo_chip_is_failed(t, c)) continue;
+        if (topo_chip_is_failed(t, c) || (spec != NULL && !coll_is_active(t, spec, c))) continue;
         double rate = ports.out[c] > ports.in[c] ? ports.out[c] : ports.in[c];
         if (l.ports == 0 || rate < l.ports) l.ports = rate;
     }
@@ -229,36 +255,37 @@ static double port_bytes(enum coll_op op, double bytes, double n)
     return is_sharded ? bytes * (n - 1) / n : bytes;
 }
 
-/* Hops from the root to the farthest other rank, or to all of them together. */
-static double root_hops(const topo *t, const struct coll_spec *spec, bool is_sum)
+/* Hops between the root and all other ranks of its group, over all groups. */
+static double root_hops(const topo *t, const struct coll_spec *spec)
 {
-    topo_chip_id root = topo_group_chip(t, &spec->group, 0, spec->root);
-    double farthest = 0, sum = 0;
-    for (uint32_t r = 0; r < spec->group.size; r++) {
-        topo_chip_id chip = topo_group_chip(t, &spec->group, 0, r);
-        if (topo_chip_is_failed(t, chip)) continue;
-        double hops = topo_distance(t, root, chip);
-        if (hops > farthest) farthest = hops;
-        sum += hops;
+    topo_chip_id of = TOPO_NONE;
+    double sum = 0;
+    while (next_group(t, spec, &of)) {
+        topo_chip_id root = topo_group_chip(t, &spec->group, of, spec->root);
+        for (uint32_t r = 0; r < spec->group.size; r++) {
+            topo_chip_id chip = topo_group_chip(t, &spec->group, of, r);
+            if (!topo_chip_is_failed(t, chip)) sum += topo_distance(t, root, chip);
+        }
     }
-    return is_sum ? sum : farthest;
+    return sum;
 }
 
-/* Of one group. */
+/* Of all groups. */
 static double link_byte_hops(const topo *t, const struct coll_spec *spec, double n)
 {
+    double groups = active_groups(t, spec);
     switch (spec->op) {
     case COLL_ALL_REDUCE:
-        return 2 * (n - 1) * spec->bytes;
+        return groups * 2 * (n - 1) * spec->bytes;
     case COLL_ALL_TO_ALL:
-        return spec->bytes / n * distances(t, &spec->group, true);
+        return spec->bytes / n * distances(t, spec, true);
     case COLL_GATHER:
     case COLL_SCATTER:
-        return spec->bytes / n * root_hops(t, spec, true);
+        return spec->bytes / n * root_hops(t, spec);
     case COLL_PERMUTE:
-        return n * spec->bytes;
+        return groups * n * spec->bytes;
     default:
-        return (n - 1) * spec->bytes;
+        return groups * (n - 1) * spec->bytes;
     }
 }
 
@@ -278,11 +305,6 @@ static double cut_bytes(enum coll_op op, double bytes, double n, double k, doubl
     default:
         return 0;
     }
-}
-
-static double active_groups(const topo *t, const struct coll_spec *spec)
-{
-    return spec->is_one_group ? 1 : (double)topo_chips(t) / spec->group.size;
 }
 
 static const char *const cut_names[TOPO_AXES_MAX] = {"cut x", "cut y", "cut z", "cut w"};
@@ -344,7 +366,7 @@ static struct coll_bound pairs_bound(const topo *t, const struct coll_pairs *pai
 {
     double *sent = SIM_NEW(double, topo_chips(t)), *received = SIM_NEW(double, topo_chips(t));
     double byte_hops = 0, farthest = 0;
-    struct links links = links_of(t);
+    struct links links = links_of(t, NULL);
     struct terms worst = {0, "nothing"};
     for (uint32_t i = 0; i < pairs->count; i++) {
         uint32_t hops = topo_distance(t, pairs->src[i], pairs->dst[i]);
@@ -374,10 +396,10 @@ static double reach(const topo *t, const struct topo_group *group, topo_chip_id 
     double farthest = 1;
     if (!is_axis_by_axis(t) && group->size > MEASURED_RANKS_MAX) return farthest;
     for (uint32_t rank = 0; rank < group->size; rank++) {
-        topo_chip_id chip = topo_group_chip(t, group, 0, rank);
+        topo_chip_id chip = topo_group_chip(t, group, root, rank);
         if (topo_chip_is_failed(t, chip)) continue;
-        farthest = fmax(farthest, is_inward ? topo_distance(t, chip, root)
-                                            : topo_distance(t, root, chip));
+        farthest =
+            fmax(farthest, is_inward ? topo_distance(t, chip, root) : topo_distance(t, root, chip));
     }
     return farthest;
 }
@@ -385,22 +407,20 @@ static double reach(const topo *t, const struct topo_group *group, topo_chip_id 
 /* One chip sends or receives all of the buffer; its own ports count. */
 static struct coll_bound rooted_bound(const topo *t, const struct coll_spec *spec, double n)
 {
-    topo_chip_id root = topo_group_chip(t, &spec->group, 0, spec->root);
-    struct links links = links_of(t);
+    topo_chip_id root = topo_group_chip(t, &spec->group, coll_an_active_chip(spec), spec->root);
+    struct links links = links_of(t, spec);
     struct terms worst = {0, "nothing"};
     double hops = 0;
     if (spec->op == COLL_SEND && spec->root == spec->receiver)
         return (struct coll_bound){.limited_by = "nothing"};
     struct port_rates ports = port_rates_of(t);
     if (spec->op == COLL_SEND) {
-        topo_chip_id to = topo_group_chip(t, &spec->group, 0, spec->receiver);
+        topo_chip_id to =
+            topo_group_chip(t, &spec->group, coll_an_active_chip(spec), spec->receiver);
         hops = topo_distance(t, root, to);
         raise_to(&worst, spec->bytes / ports.in[to], "ports");
     } else {
-        raise_to(&worst,
-                 link_byte_hops(t, spec, n) * active_groups(t, spec) /
-                     (topo_links(t) * links.fastest),
-                 "links");
+        raise_to(&worst, link_byte_hops(t, spec, n) / (topo_links(t) * links.fastest), "links");
         if (topo_failed_chips(t) == 0) {
             raise_to_cuts(t, spec, n, links.fastest, &worst);
             raise_to_graph_cuts(t, spec, &worst);
@@ -428,13 +448,11 @@ struct coll_bound coll_lower_bound(const topo *t, const struct coll_spec *asked)
     double n = spec.group.size - topo_failed_chips(t);
     if (n <= 1) return (struct coll_bound){.limited_by = "nothing"};
     if (is_rooted(spec.op)) return rooted_bound(t, &spec, n);
-    struct links links = links_of(t);
-    double hops = spec.op == COLL_PERMUTE ? 1 : distances(t, &spec.group, false);
+    struct links links = links_of(t, &spec);
+    double hops = spec.op == COLL_PERMUTE ? 1 : distances(t, &spec, false);
     double count = spec.is_one_group ? topo_links(t) : links_along(t, &spec.group);
     struct terms worst = {0, "nothing"};
-    raise_to(&worst,
-             link_byte_hops(t, &spec, n) * active_groups(t, &spec) / (count * links.fastest),
-             "links");
+    raise_to(&worst, link_byte_hops(t, &spec, n) / (count * links.fastest), "links");
     raise_to(&worst, port_bytes(spec.op, spec.bytes, n) / links.ports, "ports");
     if (topo_failed_chips(t) == 0) { /* cuts count positions, all of them working */
         raise_to_cuts(t, &spec, n, links.fastest, &worst);

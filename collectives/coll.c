@@ -94,6 +94,17 @@ uint32_t coll_members(const topo *t, const struct coll_spec *spec)
     return is_whole ? spec->group.size - topo_failed_chips(t) : spec->group.size;
 }
 
+topo_chip_id coll_an_active_chip(const struct coll_spec *spec)
+{
+    return spec->is_one_group ? spec->one_group_of : 0;
+}
+
+bool coll_is_active(const topo *t, const struct coll_spec *spec, topo_chip_id chip)
+{
+    return !spec->is_one_group || topo_group_chip(t, &spec->group, chip, 0) ==
+                                      topo_group_chip(t, &spec->group, spec->one_group_of, 0);
+}
+
 bool coll_algorithm_fits(enum coll_op op, enum coll_algorithm algorithm)
 {
     return algorithms[algorithm].ops >> op & 1;
@@ -184,7 +195,7 @@ enum sim_status coll_build(const topo *t, const struct coll_spec *spec, struct s
     trimmed.group = coll_group_trimmed(&spec->group);
     SIM_TRY(coll_accept(t, spec, err));
     net_schedule *s = build(t, &trimmed);
-    if (spec->is_one_group) net_schedule_set_one_group(s);
+    if (spec->is_one_group) net_schedule_set_one_group(s, spec->one_group_of);
     net_schedule_seal(s);
     *out = s;
     return SIM_OK;

@@ -72,12 +72,17 @@ struct coll_spec {
     uint32_t root;     /* rank; of broadcast, reduce, gather, scatter, and the sender of a send */
     uint32_t receiver; /* rank; of a send */
     uint32_t chunks;   /* of pipelined algorithms; 0: the closed form's best */
-    bool is_one_group; /* only the group of chip 0 takes part */
+    bool is_one_group; /* only the group of chip `one_group_of` takes part */
+    topo_chip_id one_group_of;
     bool is_unchecked; /* messages need not say what they carry: faster to build */
 };
 
 /** Chips of one group that take part: those that have not failed. */
 uint32_t coll_members(const topo *t, const struct coll_spec *spec);
+/** Does the chip's group take part? */
+bool coll_is_active(const topo *t, const struct coll_spec *spec, topo_chip_id chip);
+/** A chip whose group takes part. */
+topo_chip_id coll_an_active_chip(const struct coll_spec *spec);
 /** Does the algorithm do the operation at all? */
 bool coll_algorithm_fits(enum coll_op op, enum coll_algorithm algorithm);
 /** Why it cannot on this topology and group, as "want ..."; NULL when it can. */

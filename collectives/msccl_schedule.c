@@ -119,7 +119,7 @@ enum sim_status coll_msccl_schedule(const coll_msccl *a, const topo *t,
     number_receives(&c);
     for (uint32_t k = 0; k < order.count; k++)
         compile_step(&c, order.sequence[k]);
-    if (spec->is_one_group) net_schedule_set_one_group(c.s);
+    if (spec->is_one_group) net_schedule_set_one_group(c.s, spec->one_group_of);
     net_schedule_seal(c.s);
     msccl_order_release(&order);
     sim_free(c.last);

@@ -205,9 +205,8 @@ static struct messages list_groups(const topo *t, const struct coll_spec *spec)
     struct messages m = {0, SIM_NEW(topo_chip_id, chips), SIM_NEW(topo_chip_id, chips),
                          SIM_NEW(double, chips)};
     for (topo_chip_id c = 0; c < chips; c++) {
-        bool is_other = topo_group_chip(t, group, c, 0) != topo_group_chip(t, group, 0, 0);
         bool is_sender = spec->op != COLL_SEND || topo_group_rank(t, group, c) == spec->root;
-        if (topo_chip_is_failed(t, c) || !is_sender || (spec->is_one_group && is_other)) continue;
+        if (topo_chip_is_failed(t, c) || !is_sender || !coll_is_active(t, spec, c)) continue;
         m.src[m.count] = c;
         m.dst[m.count] = spec->op == COLL_SEND ? topo_group_chip(t, group, c, spec->receiver)
                                                : next_of(t, group, c);

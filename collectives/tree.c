@@ -176,7 +176,7 @@ static void time_ways(const topo *t, const struct coll_spec *spec, struct timed_
         .t = t, .chip = SIM_NEW(topo_chip_id, n), .load = SIM_NEW(double, topo_links(t))};
     uint32_t root = spec->op == COLL_ALL_REDUCE ? 0 : coll_member_of_rank(t, spec, spec->root);
     for (uint32_t rank = 0, member = 0; rank < spec->group.size; rank++) {
-        topo_chip_id chip = topo_group_chip(t, &spec->group, 0, rank);
+        topo_chip_id chip = topo_group_chip(t, &spec->group, coll_an_active_chip(spec), rank);
         if (!topo_chip_is_failed(t, chip)) w.chip[(member++ + n - root) % n] = chip;
     }
     for (uint32_t i = 0, end; i + 1 < n; i = end) {

@@ -48,7 +48,8 @@ struct net_schedule {
     uint32_t call_count;
     uint32_t parts, shards; /* 0: chunks are boxes */
     bool is_one_group;
-    uint32_t idle_program; /* of chips whose group takes no part */
+    topo_chip_id one_group_of; /* which: this chip's */
+    uint32_t idle_program;     /* of chips whose group takes no part */
 };
 
 net_schedule *net_schedule_create(const topo *t, const struct topo_group *group)
@@ -122,10 +123,11 @@ void net_schedule_set_cells(net_schedule *s, uint32_t parts, uint32_t shards)
     s->shards = shards;
 }
 
-void net_schedule_set_one_group(net_schedule *s)
+void net_schedule_set_one_group(net_schedule *s, topo_chip_id of)
 {
-    assert(!s->is_sealed);
+    assert(!s->is_sealed && of < topo_chips(s->topology));
     s->is_one_group = true;
+    s->one_group_of = of;
 }
 
 uint32_t net_schedule_add_program(net_schedule *s)
@@ -419,7 +421,7 @@ uint32_t net_schedule_shards(const net_schedule *s)
 bool net_schedule_is_active(const net_schedule *s, topo_chip_id chip)
 {
     return !s->is_one_group || topo_group_chip(s->topology, &s->group, chip, 0) ==
-                                   topo_group_chip(s->topology, &s->group, 0, 0);
+                                   topo_group_chip(s->topology, &s->group, s->one_group_of, 0);
 }
 
 uint32_t net_role(const net_schedule *s, topo_chip_id chip)

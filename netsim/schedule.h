@@ -107,8 +107,8 @@ void net_schedule_set_line(net_schedule *s, const uint32_t *rank_at);
 
 /** Chunks are lists over `parts` x `shards` cells. */
 void net_schedule_set_cells(net_schedule *s, uint32_t parts, uint32_t shards);
-/** Only the group of chip 0 takes part; the chips of the others do nothing. */
-void net_schedule_set_one_group(net_schedule *s);
+/** Only the group of a chip takes part; the chips of the others do nothing. */
+void net_schedule_set_one_group(net_schedule *s, topo_chip_id of);
 
 /** Programs are numbered from 0 in the order they are made. */
 uint32_t net_schedule_add_program(net_schedule *s);

@@ -43,7 +43,7 @@ add_test(NAME golden/invariants COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/golden/invar
 set_tests_properties(golden/invariants PROPERTIES LABELS e2e TIMEOUT 120)
 
 # What scripts/ holds; the pictures are skipped without gnuplot.
-foreach(name auto_by_name buffers choice chunks compare_astra compare_booksim crossing every_group every_value link_bytes not_faster phases plot_collective plot_traffic trains transfer_time)
+foreach(name auto_by_name buffers choice chunks compare_astra compare_booksim crossing every_group every_value jobs link_bytes not_faster phases plot_collective plot_traffic trains transfer_time)
     add_test(NAME e2e/${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/scripts/${name} $<TARGET_FILE:podsim>)
     set_tests_properties(e2e/${name} PROPERTIES LABELS e2e TIMEOUT 120 SKIP_RETURN_CODE 77)
 endforeach()

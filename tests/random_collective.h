@@ -41,6 +41,7 @@ static inline struct coll_spec random_spec(struct sim_rng *rng, const topo *t, d
                                .group = random_group(rng, t),
                                .bytes = sizes[pick(rng, 6)],
                                .is_one_group = pick(rng, 8) == 0};
+        if (c.is_one_group) c.one_group_of = pick(rng, topo_chips(t));
     } while (coll_accept(t, &c, &err) != SIM_OK || c.bytes > most ||
              (c.algorithm == COLL_PHASED && c.group.size > 32));
     return c;

@@ -67,6 +67,40 @@ START_TEST(everything_runs_on_faulty_links)
 }
 END_TEST
 
+/* One group alone: a chip elsewhere that hangs by one cable bounds it no more than a long way of
+ * another group's does; each group, where it is, by everything it can do. */
+START_TEST(a_group_alone_is_bound_by_its_own_chips)
+{
+    topo *t = topo_with_or_fail("torus:4x4", "link:3,3:+x;link:3,3:-x;link:3,3:+y", NULL);
+    static const char *const axes[] = {"x2y2", "x", "y", "x2y", "x2@2"};
+    for (size_t i = 0; i < sizeof axes / sizeof axes[0]; i++)
+        for (topo_chip_id of = 0; of < 16; of++) {
+            struct coll_spec c = {.group = group_or_fail(t, axes[i]),
+                                  .bytes = 1e6,
+                                  .is_one_group = true,
+                                  .one_group_of = of};
+            for (int op = 0; op < COLL_OPS; op++)
+                for (int a = 0; a < COLL_ALGORITHMS; a++) {
+                    c.op = (enum coll_op)op;
+                    c.algorithm = (enum coll_algorithm)a;
+                    c.receiver = c.op == COLL_SEND;
+                    if (coll_can(t, &c)) run_us(t, &c);
+                }
+        }
+    /* 0,0 to 1,1 is whole: both ways round, 3/8 V/W and 3 hops at most */
+    struct coll_spec near = {.op = COLL_ALL_GATHER,
+                             .algorithm = COLL_BIDIRECTIONAL_RING,
+                             .group = group_or_fail(t, "x2y2"),
+                             .bytes = 1e6,
+                             .is_one_group = true};
+    ck_assert_double_eq_tol(run_us(t, &near), 3 / 8.0 * 1e6 / 45e3 + 3, 1e-3);
+    /* 3,3's is not: it has one cable for 3/4 V */
+    near.one_group_of = 15;
+    ck_assert_double_ge(run_us(t, &near), 3 / 4.0 * 1e6 / 45e3 + 3);
+    topo_destroy(t);
+}
+END_TEST
+
 /* The others go on without it, with algorithms that need no full grid. */
 START_TEST(a_failed_chip_is_left_out)
 {
@@ -150,9 +184,12 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {
-        a_ring_over_a_dark_switch_keeps_half, all_to_all_in_the_engine_agrees_with_link_loads,
-        a_failed_chip_is_left_out, whatever_is_left_goes_on, ways_in_and_out_are_told_apart};
+    const TTest *const tests[] = {a_group_alone_is_bound_by_its_own_chips,
+                                  a_ring_over_a_dark_switch_keeps_half,
+                                  all_to_all_in_the_engine_agrees_with_link_loads,
+                                  a_failed_chip_is_left_out,
+                                  whatever_is_left_goes_on,
+                                  ways_in_and_out_are_told_apart};
     Suite *suite = SUITE_OF("coll_fault", tests);
     TCase *loops = tcase_create("random");
     tcase_set_timeout(loops, 120);
