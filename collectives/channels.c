@@ -126,8 +126,8 @@ static struct step step_of(const topo *t, const struct topo_group *group)
     struct walk w = {.t = t, .group = group, .step = &step};
     w.users = SIM_NEW(uint32_t, topo_links(t));
     for (w.round = 0; w.round < 2; w.round++)
-        for (uint32_t r = 0; r < (step.is_even || w.round == 0 ? n : 0); r++) {
-            if (!step.is_even && step.between_rate > 0) break;
+        for (uint32_t r = 0; r < n; r++) {
+            if (!step.is_even && step.between_rate > 0) break; /* nothing more is asked */
             uint32_t domain = r / k * k, place = r % k, next = (place + 1) % k;
             walk_way(&w, r, domain + next, k - 1);
             walk_way(&w, r, (domain + k) % n + next, 1);
