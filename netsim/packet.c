@@ -57,6 +57,11 @@ static uint8_t rate_index(net_packet_engine *e, double rate)
     return (uint8_t)e->rates++;
 }
 
+uint8_t net_packet_rate_of(net_packet_engine *e, topo_link_id link)
+{
+    return rate_index(e, topo_link_rate(e->topology, link));
+}
+
 static void note_latency(net_packet_engine *e, struct latency latency)
 {
     for (uint32_t i = 0; i < e->latencies; i++)
@@ -66,14 +71,15 @@ static void note_latency(net_packet_engine *e, struct latency latency)
 }
 
 /* A router's latency in its own unit. */
-static net_ticks router_ticks(const net_packet_engine *e, uint64_t latency)
+net_ticks net_packet_router_ticks(const net_packet_engine *e, uint64_t latency)
 {
     return latency * (e->router.is_in_cycles ? e->cycle : e->ticks_per_ps);
 }
 
-static struct latency link_latency(const net_packet_engine *e, topo_link_id link)
+struct latency net_packet_latency_of(const net_packet_engine *e, topo_link_id link)
 {
-    struct latency own = {router_ticks(e, e->router.hop), router_ticks(e, e->router.credit)};
+    struct latency own = {net_packet_router_ticks(e, e->router.hop),
+                          net_packet_router_ticks(e, e->router.credit)};
     if (e->router.is_in_cycles) return own;
     net_ticks ticks = (net_ticks)topo_link_latency_ps(e->topology, link) * e->ticks_per_ps;
     return (struct latency){own.hop + ticks, own.credit + ticks};
@@ -86,19 +92,19 @@ static void choose_times(net_packet_engine *e)
     e->ticks_per_ps = find_ticks_per_ps(e->topology);
     rate_index(e, topo_default_link_rate(e->topology));
     e->cycle = (net_ticks)llrint(e->router.flit_bytes * e->ticks_per_byte[0]);
-    e->ejection = router_ticks(e, e->router.ejection);
+    e->ejection = net_packet_router_ticks(e, e->router.ejection);
     if (e->router.is_in_cycles) e->ejection -= e->cycle; /* counted with the flit's own cycle */
     e->lookahead = OCCUPIED - 1;
     for (topo_link_id l = 0; l < topo_links(e->topology); l++) {
-        rate_index(e, topo_link_rate(e->topology, l));
-        struct latency latency = link_latency(e, l);
+        net_packet_rate_of(e, l);
+        struct latency latency = net_packet_latency_of(e, l);
         note_latency(e, latency);
         if (latency.hop < e->lookahead) e->lookahead = latency.hop;
         if (latency.credit < e->lookahead) e->lookahead = latency.credit;
     }
     if (e->router.is_injection_buffered) {
-        struct latency in = {router_ticks(e, e->router.injection),
-                             router_ticks(e, e->router.credit)};
+        struct latency in = {net_packet_router_ticks(e, e->router.injection),
+                             net_packet_router_ticks(e, e->router.credit)};
         note_latency(e, in);
         if (in.hop < e->lookahead) e->lookahead = in.hop;
         if (in.credit < e->lookahead) e->lookahead = in.credit;
@@ -178,7 +184,7 @@ static enum sim_status check_latencies(const net_packet_engine *e, struct sim_er
 
 static struct kind kind_of(const net_packet_engine *e, const struct node *n)
 {
-    struct kind k = {.rings = n->rings, .ports = n->ports, .outputs = n->outputs};
+    struct kind k = {.like = *n};
     uint32_t words = e->words, outputs = n->outputs, queues = n->queues, early = e->is_early;
     uint32_t channels = outputs * e->vcs, inputs = n->rings / e->vcs + n->ports;
     uint32_t trains = e->can_train ? n->ports : 0, watched = e->router.is_watched;
@@ -203,8 +209,10 @@ static struct kind kind_of(const net_packet_engine *e, const struct node *n)
 static uint32_t find_kind(net_packet_engine *e, const struct node *n)
 {
     for (uint32_t i = 0; i < e->kinds; i++) {
-        const struct kind *k = &e->kind[i];
-        if (k->rings == n->rings && k->ports == n->ports && k->outputs == n->outputs) return i;
+        const struct node *like = &e->kind[i].like;
+        if (like->rings == n->rings && like->ports == n->ports && like->links == n->links &&
+            like->outputs == n->outputs)
+            return i;
     }
     e->kind = sim_realloc(e->kind, e->kinds + 1, sizeof *e->kind, "kinds of nodes");
     e->kind[e->kinds] = kind_of(e, n);
@@ -245,92 +253,16 @@ static struct node node_of(const net_packet_engine *e, const struct degrees *d, 
     return n;
 }
 
-static uint32_t free_slot(const net_packet_engine *e)
+/* Who writes into the rings of a link, and what they are like. */
+static void describe_rings(net_packet_engine *e, topo_link_id link, uint32_t first)
 {
-    return e->all_rings << e->shift;
-}
-
-/* An output's gates to the first slots of the rings behind it. */
-static void point_gates(const net_packet_engine *e, struct view *v, uint32_t output, uint32_t ring)
-{
-    struct output *o = &v->output[output];
-    uint32_t first = o->node < e->nodes ? net_packet_node(e, o->node)->first_ring : ring;
-    o->behind = (uint16_t)(ring - first - output * e->vcs);
-    o->is_ejection = false;
-    for (uint32_t vc = 0; vc < e->vcs; vc++) {
-        uint32_t *gate = v->gate + 2 * (output * e->vcs + vc);
-        gate[0] = (ring + vc) << e->shift;
-        gate[1] = gate[0] + e->bubble;
-    }
-}
-
-static void init_queue(const net_packet_engine *e, const struct node *n, struct queue *queue,
-                       uint32_t q)
-{
-    bool is_ring = q < n->rings;
-    uint32_t input = is_ring ? q / e->vcs : n->rings / e->vcs + q - n->rings;
-    *queue = (struct queue){.axis = AXIS_NONE, .input = (uint16_t)input};
-    if (is_ring) queue->head = (n->first_ring + q) << e->shift;
-}
-
-static void init_node(net_packet_engine *e, uint32_t id, const struct node *n)
-{
-    *net_packet_node(e, id) = *n;
-    struct view v = net_packet_view(e, id);
-    for (uint32_t q = 0; q < n->queues; q++) {
-        init_queue(e, n, &v.queue[q], q);
-        if (q < n->rings) set_bit(v.idle, q);
-    }
-    for (uint32_t o = 0; o < OUTPUTS(n->outputs); o++) {
-        v.output[o] = (struct output){.nx = NET_TICKS_NEVER, .node = id, .is_ejection = true};
-    }
-    for (uint32_t i = 0; i < n->outputs * e->vcs; i++) {
-        v.gate[2 * i] = v.gate[2 * i + 1] = free_slot(e);
-    }
-    if (n->injection == NONE16) return;
-    struct output *in = &v.output[n->injection];
-    in->hop = router_ticks(e, e->router.injection);
-    point_gates(e, &v, n->injection, n->first_ring + n->rings - e->vcs);
-}
-
-bool net_packet_closes_axis(const topo *t, topo_node_id from, uint32_t port)
-{
-    uint32_t at = topo_coord(t, from, port / 2);
-    return at == (port % 2 == 0 ? topo_axis_size(t, port / 2) - 1 : 0);
-}
-
-/* The writer's side of a link. */
-static void attach_output(net_packet_engine *e, topo_link_id link, uint32_t output, uint32_t ring)
-{
-    const topo *t = e->topology;
-    topo_node_id from = topo_link_from(t, link), to = topo_link_to(t, link);
-    struct view v = net_packet_view(e, from);
-    struct output *o = &v.output[output];
-    o->node = net_packet_is_here(e, to) ? to : e->nodes;
-    o->rate = rate_index(e, topo_link_rate(t, link));
-    o->hop = link_latency(e, link).hop;
-    if (e->is_packed && e->router.class_rule != NET_CLASS_WRAP)
-        v.node->raises[output] = net_packet_closes_axis(t, from, output);
-    point_gates(e, &v, output, ring);
-}
-
-/* The reader's side; gives the first ring. `place`: among the rings of its node. */
-static uint32_t attach_rings(net_packet_engine *e, topo_link_id link, uint32_t output,
-                             uint32_t place)
-{
-    const topo *t = e->topology;
-    topo_node_id from = topo_link_from(t, link);
-    struct view v = net_packet_view(e, topo_link_to(t, link));
-    uint32_t first = v.node->first_ring + place;
+    topo_node_id from = topo_link_from(e->topology, link);
     for (uint32_t ring = first; ring < first + e->vcs; ring++) {
         e->upstream[ring] = net_packet_is_here(e, from) ? from : e->nodes;
-        if (e->ring_rate != NULL) e->ring_rate[ring] = rate_index(e, topo_link_rate(t, link));
-        if (e->ring_credit != NULL) e->ring_credit[ring] = link_latency(e, link).credit;
+        if (e->ring_rate != NULL) e->ring_rate[ring] = net_packet_rate_of(e, link);
+        if (e->ring_credit != NULL) e->ring_credit[ring] = net_packet_latency_of(e, link).credit;
     }
-    for (uint32_t i = 0; topo_has_ports(t) && i < e->vcs; i++)
-        v.queue[place + i].axis = (uint8_t)(output / 2);
     e->ring_link[first / e->vcs] = link;
-    return first;
 }
 
 /* Connect a link's output with the next free rings of the node at its end; either may be on another
@@ -339,13 +271,27 @@ static void connect(net_packet_engine *e, topo_link_id link, uint32_t output, ui
 {
     topo_node_id from = topo_link_from(e->topology, link), to = topo_link_to(e->topology, link);
     bool has_output = net_packet_is_here(e, from), has_rings = net_packet_is_here(e, to);
-    uint32_t ring = e->rings + e->far_rings;
+    uint32_t ring = has_rings ? e->first_ring[to] + rings_used[to] : e->rings + e->far_rings;
     e->output_of_link[link] = output;
-    if (has_rings) ring = attach_rings(e, link, output, rings_used[to]);
-    if (has_output) attach_output(e, link, output, ring);
+    e->ring_of_link[link] = ring;
+    if (has_rings) describe_rings(e, link, ring);
     if (has_output && !has_rings) e->far_rings += e->vcs;
     if (has_output != has_rings) net_border_add_link(e, link, ring);
     rings_used[to] += e->vcs;
+}
+
+/* The rings that injections are written into: behind those of links. */
+static void connect_injections(net_packet_engine *e)
+{
+    for (topo_node_id n = 0; n < topo_chips(e->topology); n++) {
+        if (!net_packet_is_here(e, n)) continue;
+        uint32_t end = e->first_ring[n] + net_packet_kind(e, n)->like.rings;
+        for (uint32_t ring = end - e->vcs; ring < end; ring++) {
+            e->upstream[ring] = n;
+            if (e->ring_credit != NULL)
+                e->ring_credit[ring] = net_packet_router_ticks(e, e->router.credit);
+        }
+    }
 }
 
 static void connect_all(net_packet_engine *e)
@@ -360,18 +306,7 @@ static void connect_all(net_packet_engine *e)
             if (link != TOPO_NONE) connect(e, link, i, rings_used);
         }
     }
-    if (e->router.is_injection_buffered) {
-        for (topo_node_id n = 0; n < topo_chips(t); n++) {
-            if (!net_packet_is_here(e, n)) continue;
-            const struct node *node = net_packet_node(e, n);
-            for (uint32_t i = 0; i < e->vcs; i++) {
-                uint32_t ring = node->first_ring + node->rings - e->vcs + i;
-                e->upstream[ring] = n;
-                if (e->ring_credit != NULL)
-                    e->ring_credit[ring] = router_ticks(e, e->router.credit);
-            }
-        }
-    }
+    if (e->router.is_injection_buffered) connect_injections(e);
     sim_free(rings_used);
     sim_free(out);
 }
@@ -410,35 +345,28 @@ static struct extent measure(const net_packet_engine *e, const struct degrees *d
     return x;
 }
 
-/* Blocks of the nodes here, one after the other; the others' are empty. */
-static void place_blocks(net_packet_engine *e, const struct degrees *d)
+/* Blocks and rings of the nodes here, one after the other; the others have none. Nothing is written
+ * to them yet. */
+static void place_nodes(net_packet_engine *e, const struct degrees *d)
 {
     size_t bytes = 0;
+    uint32_t ring = 0;
     e->block_begin = SIM_NEW(size_t, e->nodes + 1);
+    e->first_ring = SIM_NEW(uint32_t, e->nodes);
+    e->kind_of = SIM_NEW(uint32_t, e->nodes);
+    e->is_made = SIM_NEW(uint8_t, e->nodes);
     for (uint32_t i = 0; i < e->nodes; i++) {
         struct node n = node_of(e, d, i);
         e->block_begin[i] = bytes;
-        uint32_t kind = find_kind(e, &n);
-        if (net_packet_is_here(e, i)) bytes += e->kind[kind].bytes;
+        e->first_ring[i] = ring;
+        e->kind_of[i] = find_kind(e, &n);
+        if (!net_packet_is_here(e, i)) continue;
+        bytes += net_packet_kind(e, i)->bytes;
+        ring += n.rings;
     }
     e->block_begin[e->nodes] = bytes;
     e->memory = SIM_NEW(char, bytes + LINE);
     e->block = e->memory + (LINE - (uintptr_t)e->memory % LINE) % LINE;
-}
-
-static void init_nodes(net_packet_engine *e, const struct degrees *d)
-{
-    uint32_t ring = 0;
-    for (uint32_t i = 0; i < e->nodes; i++) {
-        e->wake[i] = NET_TICKS_NEVER;
-        if (!net_packet_is_here(e, i)) continue;
-        struct node n = node_of(e, d, i);
-        n.first_ring = ring;
-        n.kind = find_kind(e, &n);
-        ring += n.rings;
-        init_node(e, i, &n);
-    }
-    e->wake[e->nodes] = NET_TICKS_NEVER;
 }
 
 /* Those at the border first, so that the others run while what they did is under way. */
@@ -470,6 +398,8 @@ static enum sim_status build(net_packet_engine *e, struct sim_error *err)
         e->upstream = SIM_NEW(uint32_t, e->rings);
         e->ring_link = SIM_NEW(topo_link_id, e->rings / e->vcs + 1);
         e->output_of_link = SIM_NEW(uint32_t, topo_links(t));
+        e->ring_of_link = SIM_NEW(uint32_t, topo_links(t));
+        e->links_of_one = SIM_NEW(topo_link_id, topo_max_degree(t) + topo_ports(t) + 2);
         e->slot = SIM_NEW(struct slot, ((size_t)e->all_rings << e->shift) + 1 + SLOTS_AHEAD);
         if (!e->is_uniform) e->ring_rate = SIM_NEW(uint8_t, e->rings);
         if (!e->is_uniform) e->ring_credit = SIM_NEW(net_ticks, e->rings);
@@ -477,8 +407,9 @@ static enum sim_status build(net_packet_engine *e, struct sim_error *err)
         for (uint32_t i = 0; i <= e->rings / e->vcs; i++)
             e->ring_link[i] = TOPO_NONE;
         if (e->part != NULL) e->border = net_border_create(e);
-        place_blocks(e, &d);
-        init_nodes(e, &d);
+        for (uint32_t i = 0; i <= e->nodes; i++)
+            e->wake[i] = NET_TICKS_NEVER;
+        place_nodes(e, &d);
         connect_all(e);
         list_own(e);
     }
@@ -548,6 +479,9 @@ void net_packet_destroy(net_packet_engine *e)
     sim_free(e->kind);
     sim_free(e->memory);
     sim_free(e->block_begin);
+    sim_free(e->first_ring);
+    sim_free(e->kind_of);
+    sim_free(e->is_made);
     sim_free(e->wake);
     sim_free(e->arriving);
     sim_free(e->upstream);
@@ -559,6 +493,8 @@ void net_packet_destroy(net_packet_engine *e)
     sim_free(e->ring_credit);
     sim_free(e->slot);
     sim_free(e->output_of_link);
+    sim_free(e->ring_of_link);
+    sim_free(e->links_of_one);
     sim_free(e->step);
     sim_free(e);
 }
@@ -648,18 +584,19 @@ static void lower_wake(net_packet_engine *e, uint32_t node, net_ticks when)
 
 uint32_t net_packet_ports(const net_packet_engine *e, uint32_t node)
 {
-    return net_packet_node(e, node)->ports;
+    return net_packet_kind(e, node)->like.ports;
 }
 
 uint32_t net_packet_port_of(const net_packet_engine *e, uint32_t node, uint32_t route)
 {
     if (e->router.is_one_port) return 0;
-    return net_packet_step(e, net_packet_node(e, node), route).output;
+    return net_packet_step(e, &net_packet_kind(e, node)->like, route).output;
 }
 
 void net_packet_offer(net_packet_engine *e, uint32_t node, uint32_t port,
                       const struct net_packet *packet, net_ticks ready)
 {
+    net_packet_make(e, node);
     struct view v = net_packet_view(e, node);
     set_bit(v.dirty, put_head(e, &v, e->words, port, packet, ready));
     lower_wake(e, node, ready);
@@ -667,6 +604,7 @@ void net_packet_offer(net_packet_engine *e, uint32_t node, uint32_t port,
 
 void net_packet_set_due(net_packet_engine *e, uint32_t node, net_ticks due)
 {
+    net_packet_make(e, node);
     net_packet_node(e, node)->due = due;
     lower_wake(e, node, due);
 }
@@ -688,18 +626,32 @@ void net_packet_counts(const net_packet_engine *e, struct net_packet_counts *out
     *out = e->counts;
 }
 
+/* Nothing has come to a node that is not made and expects no arrival. */
+static bool may_hold_packets(const net_packet_engine *e, uint32_t node)
+{
+    uint64_t arriving = 0;
+    for (uint32_t word = 0; word < e->words; word++)
+        arriving |= arriving_at(e, e->words, node)[word];
+    return e->is_made[node] || arriving != 0;
+}
+
 uint64_t net_packet_in_flight(const net_packet_engine *e)
 {
     uint64_t count = 0;
-    for (size_t i = 0; i < (size_t)e->rings << e->shift; i++)
-        count += e->slot[i].time >= OCCUPIED;
+    for (uint32_t i = 0; i < e->owns; i++) {
+        if (!may_hold_packets(e, e->own[i])) continue;
+        const struct slot *slot = e->slot + ((size_t)e->first_ring[e->own[i]] << e->shift);
+        size_t slots = (size_t)net_packet_kind(e, e->own[i])->like.rings << e->shift;
+        for (size_t s = 0; s < slots; s++)
+            count += slot[s].time >= OCCUPIED;
+    }
     return count;
 }
 
 net_ticks net_packet_busy(const net_packet_engine *e, topo_link_id link)
 {
     topo_node_id from = topo_link_from(e->topology, link);
-    if (!net_packet_is_here(e, from)) return 0;
+    if (!net_packet_is_here(e, from) || !e->is_made[from]) return 0;
     struct view v = net_packet_view(e, from);
     return v.output[e->output_of_link[link]].busy;
 }

@@ -38,6 +38,7 @@ static void note_fault(net_packet_engine *e, uint32_t node, uint32_t q, const ch
 /* Packets in the node's rings. [rings] `end`: the slot behind the last packet of each. */
 static uint64_t audit_rings(net_packet_engine *e, uint32_t node, uint32_t *end)
 {
+    net_packet_make(e, node); /* packets may be on their way to it */
     struct view v = net_packet_view(e, node);
     uint64_t count = 0;
     for (uint32_t q = 0; q < v.node->rings; q++) {

@@ -124,7 +124,7 @@ void net_border_add_link(net_packet_engine *e, topo_link_id link, uint32_t ring)
             n->far[n->fars++] = (struct far_ring){from, slot, slot, 0};
         } else {
             SIM_GROW(n->near, n->near_capacity, n->nears + 1);
-            uint32_t queue = i - net_packet_node(e, to)->first_ring;
+            uint32_t queue = i - e->first_ring[to];
             n->near[n->nears++] = (struct near_ring){queue, to, slot, slot, 0};
         }
     }

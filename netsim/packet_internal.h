@@ -98,7 +98,6 @@ struct node {
     net_ticks due;              /* of the client */
     net_ticks train_end;        /* the first last packet's grant of its trains; NEVER: no trains */
     uint32_t first_ring;        /* of queue 0; later queues' follow */
-    uint32_t kind;              /* index */
     uint16_t queues, rings;     /* queues [rings, queues) are injection heads */
     uint16_t links;             /* outputs [0, links) */
     uint16_t outputs, ejection; /* `links`; NONE16: every link ejects by itself */
@@ -153,7 +152,8 @@ struct node {
 
 /* Nodes with as many rings, ports and outputs share one. */
 struct kind {
-    uint16_t rings, ports, outputs, inputs;
+    struct node like; /* as such a node begins, but for its rings' numbers */
+    uint16_t inputs;
     struct {
 #define X(type, name, count) uint32_t name;
         NODE_PARTS(X)
@@ -219,9 +219,13 @@ struct net_packet_engine {
 
     struct kind *kind; /* [kinds] */
     uint32_t kinds;
-    char *memory;            /* of all nodes */
+    uint32_t *kind_of;       /* [nodes] index */
+    uint8_t *is_made;        /* [nodes] its block is written, which waits until it is needed: what
+                                stays idle takes no memory */
+    char *memory;            /* of all nodes; zeros where they are not made */
     char *block;             /* the same, at a cache line */
-    size_t *block_begin;     /* [nodes] */
+    size_t *block_begin;     /* [nodes + 1] */
+    uint32_t *first_ring;    /* [nodes] of queue 0 */
     net_ticks *wake;         /* [nodes + 1] nothing to do before; the last: nodes elsewhere */
     uint64_t *arriving;      /* [(nodes + 1) x words] queues that may have packets without a known
                                head: who writes into a ring sets its bit, who finds it empty clears
@@ -234,8 +238,10 @@ struct net_packet_engine {
     /* [all rings x stride], the first `depth` of each in use; then one that is always free, and some
      * that are only prefetched */
     struct slot *slot;
-    uint32_t rings, all_rings; /* those read here; those written here, read elsewhere, too */
-    uint32_t *output_of_link;  /* [links] of its from node */
+    uint32_t rings, all_rings;  /* those read here; those written here, read elsewhere, too */
+    uint32_t *output_of_link;   /* [links] of its from node */
+    uint32_t *ring_of_link;     /* [links] the first it is written into; of one elsewhere unused */
+    topo_link_id *links_of_one; /* of a node that is made: room */
 
     uint16_t *step; /* routes by table */
     uint32_t steps, step_capacity;
@@ -259,10 +265,15 @@ static inline struct node *net_packet_node(const net_packet_engine *e, uint32_t 
     return (struct node *)(void *)(e->block + e->block_begin[node]);
 }
 
+static inline const struct kind *net_packet_kind(const net_packet_engine *e, uint32_t node)
+{
+    return &e->kind[e->kind_of[node]];
+}
+
 static inline struct view net_packet_view(const net_packet_engine *e, uint32_t node)
 {
     struct node *n = net_packet_node(e, node);
-    const struct kind *k = &e->kind[n->kind];
+    const struct kind *k = net_packet_kind(e, node);
     char *block = (char *)n;
     return (struct view){n,
 #define X(type, name, count) (type *)(void *)(block + k->at.name),
@@ -276,6 +287,12 @@ static inline bool net_packet_is_here(const net_packet_engine *e, uint32_t node)
     return e->part == NULL || e->part[node] == e->rank;
 }
 
+uint8_t net_packet_rate_of(net_packet_engine *e, topo_link_id link);
+struct latency net_packet_latency_of(const net_packet_engine *e, topo_link_id link);
+/* A router's latency in its own unit. */
+net_ticks net_packet_router_ticks(const net_packet_engine *e, uint64_t latency);
+/* Before anything is done to a node that is here; its view is empty until then. */
+void net_packet_make(net_packet_engine *e, uint32_t node);
 /* A route of the table by its steps, the last of them STEP_HERE; the same one for the same steps. */
 uint32_t net_packet_table_route(net_packet_engine *e, const uint16_t *step, uint32_t steps);
 /* Does the link behind this port close its axis? */

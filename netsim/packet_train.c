@@ -168,9 +168,19 @@ static net_ticks end_of(const struct train *t)
     return t->start + t->more * t->each;
 }
 
+/* The node behind the output that a port's head wants. */
+static void make_receiver(net_packet_engine *e, uint32_t node, uint32_t port)
+{
+    struct view v = net_packet_view(e, node);
+    uint32_t channel = v.queue[v.node->rings + port].gate / 2;
+    uint32_t receiver = v.output[channel / e->vcs].node;
+    if (receiver < e->nodes) net_packet_make(e, receiver);
+}
+
 void net_packet_train_start(net_packet_engine *e, uint32_t node, uint32_t port, uint64_t more)
 {
     if (!e->are_trains) return;
+    make_receiver(e, node, port);
     struct track k = track_of(e, node, port);
     struct train *t = k.train;
     if (k.queue->ready < t->retry || !is_alone(e, &k)) return;

@@ -373,7 +373,7 @@ ALWAYS_INLINE void visit_node(struct visit w, plan_fn plan, join_fn join, grant_
     net_packet_engine *e = w.e;
     w.v = net_packet_view(e, w.node);
     struct node *n = w.v.node;
-    w.kind = &e->kind[n->kind];
+    w.kind = net_packet_kind(e, w.node);
     w.is_watched = e->router.is_watched;
     w.later = NET_TICKS_NEVER;
     e->wake[w.node] = NET_TICKS_NEVER;

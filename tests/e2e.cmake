@@ -42,11 +42,14 @@ endforeach()
 add_test(NAME golden/invariants COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/golden/invariants $<TARGET_FILE:podsim>)
 set_tests_properties(golden/invariants PROPERTIES LABELS e2e TIMEOUT 120)
 
-# What scripts/ holds; the pictures are skipped without gnuplot.
-foreach(name auto_by_name buffers choice chunks compare_astra compare_booksim crossing every_group every_value jobs link_bytes not_faster phases plot_collective plot_traffic trains transfer_time)
+# What scripts/ holds, and what needs a script; the pictures are skipped without gnuplot.
+foreach(name auto_by_name buffers choice chunks compare_astra compare_booksim crossing every_group every_value idle_memory jobs link_bytes not_faster phases plot_collective plot_traffic trains transfer_time)
     add_test(NAME e2e/${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/scripts/${name} $<TARGET_FILE:podsim>)
     set_tests_properties(e2e/${name} PROPERTIES LABELS e2e TIMEOUT 120 SKIP_RETURN_CODE 77)
 endforeach()
+if(PODSIM_SANITIZE)
+    set_tests_properties(e2e/idle_memory PROPERTIES ENVIRONMENT PODSIM_NO_MEMORY_LIMIT=1)
+endif()
 set_tests_properties(e2e/choice PROPERTIES TIMEOUT 600) # some 4,000 runs, slow in debug builds
 set_tests_properties(e2e/auto_by_name e2e/every_group PROPERTIES TIMEOUT 600) # a thousand runs each
 
