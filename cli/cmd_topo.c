@@ -16,6 +16,7 @@
 #include "cli/topo_goodput.h"
 #include "cli/topo_report.h"
 #include "cli/version.h"
+#include "topo/routing.h"
 #include "topo/graph.h"
 
 #define SPECS_MAX 64
@@ -192,6 +193,12 @@ static enum sim_status show(struct output *o, const char *spec, bool is_whole,
         said.fail_random = NULL;
     }
     SIM_TRY(topo_create(spec, &said, err, &t));
+    if (topo_routing_is_adaptive(t)) {
+        topo_destroy(t);
+        return sim_error_set(err, SIM_EDATA,
+                             "routing adaptive: loads follow from the traffic, see podsim traffic; "
+                             "--check-deadlock looks at its escape channels");
+    }
     struct topo_metrics m = topo_metrics_of(t);
     note_routing(o, t);
     if (o->comparison != NULL)

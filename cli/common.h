@@ -21,7 +21,7 @@
     {                                                                                              \
         "routing", "NAME",                                                                         \
             "dimension-order[,tie=split|positive|negative|simgrid],\nbalanced, fault-tolerant, "   \
-            "ecmp, "                                                                               \
+            "adaptive (packets), ecmp,\n"                                                          \
             "up-down, valiant[,seed=N], or a FILE"                                                 \
     }
 

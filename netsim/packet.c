@@ -432,14 +432,18 @@ static enum sim_status resolve(net_packet_engine *e, const topo *t, const struct
     e->router = *router;
     e->stride = 1;
     e->is_early = router->binding == NET_VC_EARLY;
+    e->visit = e->is_early ? net_packet_visit_early : net_packet_visit_late;
+    e->is_adaptive = topo_routing_is_adaptive(t);
     e->is_packed = can_pack(t);
     e->route_end = e->is_packed ? UINT32_C(1) << (8 * topo_axes(t)) : 1;
     e->raises_at_once = router->class_rule == NET_CLASS_DATELINE;
-    e->can_train = !e->is_early && !router->is_one_port && !router->is_injection_buffered;
+    e->can_train =
+        !e->is_early && !e->is_adaptive && !router->is_one_port && !router->is_injection_buffered;
     e->are_trains = e->can_train;
     choose_times(e);
     SIM_TRY(check_latencies(e, err));
-    return choose_channels(e, err);
+    SIM_TRY(choose_channels(e, err));
+    return e->is_adaptive ? net_packet_adaptive_set_up(e, err) : SIM_OK;
 }
 
 enum sim_status net_packet_create(const topo *t, const struct net_router *router,
@@ -543,7 +547,7 @@ const struct net_router *net_packet_router(const net_packet_engine *e)
 
 bool net_packet_is_ordered(const net_packet_engine *e)
 {
-    return e->vcs == e->classes;
+    return e->vcs == e->classes && !e->is_adaptive;
 }
 
 uint32_t net_packet_size(net_packet_engine *e, double bytes)
@@ -587,10 +591,17 @@ uint32_t net_packet_ports(const net_packet_engine *e, uint32_t node)
     return net_packet_kind(e, node)->like.ports;
 }
 
-uint32_t net_packet_port_of(const net_packet_engine *e, uint32_t node, uint32_t route)
+uint32_t net_packet_ports_of(const net_packet_engine *e, uint32_t node, uint32_t route,
+                             uint32_t *port)
 {
-    if (e->router.is_one_port) return 0;
-    return net_packet_step(e, &net_packet_kind(e, node)->like, route).output;
+    uint32_t count = 0;
+    port[0] = 0;
+    if (e->router.is_one_port) return 1;
+    port[0] = net_packet_step(e, &net_packet_kind(e, node)->like, route).output;
+    if (!e->is_adaptive) return 1;
+    for (uint32_t ways = net_packet_ways(route); ways != 0; ways &= ways - 1)
+        port[count++] = (uint32_t)__builtin_ctz(ways);
+    return count;
 }
 
 void net_packet_offer(net_packet_engine *e, uint32_t node, uint32_t port,
@@ -598,7 +609,9 @@ void net_packet_offer(net_packet_engine *e, uint32_t node, uint32_t port,
 {
     net_packet_make(e, node);
     struct view v = net_packet_view(e, node);
-    set_bit(v.dirty, put_head(e, &v, e->words, port, packet, ready));
+    uint32_t output = put_head(e, &v, e->words, port, packet, ready);
+    set_bit(v.dirty, output);
+    if (e->is_adaptive) net_packet_want_all(e, &v, v.node->rings + port, output);
     lower_wake(e, node, ready);
 }
 

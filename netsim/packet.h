@@ -122,8 +122,11 @@ uint32_t net_packet_route(net_packet_engine *e, const struct topo_paths *paths, 
 
 /** Injection ports of a node: 1, or one per outgoing link. */
 uint32_t net_packet_ports(const net_packet_engine *e, uint32_t node);
-/** The injection port a route leaves through. */
-uint32_t net_packet_port_of(const net_packet_engine *e, uint32_t node, uint32_t route);
+#define NET_PACKET_WAYS 6
+/** The injection ports a route may leave through: its first link's; with adaptive routing those of
+ * all links that lead nearer. Returns how many. */
+uint32_t net_packet_ports_of(const net_packet_engine *e, uint32_t node, uint32_t route,
+                             uint32_t *port);
 
 /** Offer a packet to an injection port that has none at its head. It leaves no earlier than the
  * last one's last byte. From step(), or before the run. */

@@ -40,6 +40,7 @@ struct slot {
  * Route words. Packed, for up to three axes taken in order:
  *     bits 0-6 hops left, bit 7 direction (1: -); axis 1 from bit 8, axis 2 from bit 16;
  *     bits 24-26 class of each axis
+ *     bits 27-29 either direction is as good, and none is taken yet: adaptive routing only
  * or, with bit 30 set, an index into the table of steps. Bit 31: last packet of its message.
  */
 #define ROUTE_LAST      (UINT32_C(1) << 31)
@@ -47,6 +48,7 @@ struct slot {
 #define ROUTE_HOPS      0x7f7f7fu
 #define ROUTE_CLASS_BIT 24
 #define ROUTE_DIRECTION 0x808080u
+#define ROUTE_FREE_BIT  27
 #define TAG_SIZE_BIT    26 /* of a tag: message in the low bits, size above */
 #define SIZES_MAX       NET_PACKET_SIZES
 
@@ -57,7 +59,8 @@ struct slot {
 /* A head waits for an output from `ready` on; where none is known, the next comes no earlier. */
 struct queue {
     net_ticks ready;
-    uint64_t packet;  /* the head, its route that behind the link it waits for */
+    uint64_t packet;  /* the head, its route that behind the link it waits for; with adaptive
+                         routing as it has come */
     uint32_t head;    /* slot; of an injection queue 1 with a packet, else 0 */
     uint32_t gate;    /* of the first channel it may take */
     uint8_t channels; /* it may take */
@@ -202,12 +205,14 @@ struct net_packet_engine {
                                            make no whole packet */
     uint32_t stride, shift;             /* of rings in `slot`: a power of two */
     net_ticks ejection;
-    bool is_early, is_packed, can_train, are_trains;
+    bool is_early, is_adaptive, is_packed, can_train, are_trains;
+    void (*visit)(net_packet_engine *e, uint32_t node, net_ticks end);
     bool is_uniform;     /* links are alike in rate and credit latency, rings a power of two */
     uint32_t route_end;  /* of packed routes: a hop behind the last axis */
     bool raises_at_once; /* a packet is in the higher class on the closing link already */
     uint32_t classes;
     struct class_range range[NET_ROUTER_VCS_MAX + 1]; /* [classes], then any */
+    struct class_range adaptive;                      /* for every minimal way */
 
     uint32_t rates, latencies;
     double *ticks_per_byte; /* [rates] */
@@ -305,6 +310,15 @@ void net_packet_audit(net_packet_engine *e);
 /* One node for one window: everything it does before `end`. */
 void net_packet_visit_late(net_packet_engine *e, uint32_t node, net_ticks end);
 void net_packet_visit_early(net_packet_engine *e, uint32_t node, net_ticks end);
+void net_packet_visit_adaptive(net_packet_engine *e, uint32_t node, net_ticks end);
+
+/* Adaptive routing, once channels are chosen. Errors: SIM_EDATA. */
+SIM_MUST_CHECK enum sim_status net_packet_adaptive_set_up(net_packet_engine *e,
+                                                          struct sim_error *err);
+/* The head of queue q wants `output` and, with adaptive routing, all others that lead nearer. */
+void net_packet_want_all(const net_packet_engine *e, struct view *v, uint32_t q, uint32_t output);
+/* The outputs that lead nearer, as bits; none: the packet is there. */
+uint32_t net_packet_ways(uint32_t route);
 
 /* Fewer packets behind a head are not worth a train. */
 #define TRAIN_LEAST 6

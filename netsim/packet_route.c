@@ -33,6 +33,10 @@ static bool pack(const net_packet_engine *e, const struct topo_paths *p, uint32_
         bool is_high = hops[a] > 0 && is_wrapped[a] == (direction[a] == 0);
         if (e->router.class_rule == NET_CLASS_WRAP && is_high)
             *route |= UINT32_C(1) << (ROUTE_CLASS_BIT + a);
+        /* a walk that was told its way has one path only */
+        bool is_half = a < topo_axes(t) && 2 * hops[a] == topo_axis_size(t, a) && hops[a] > 0;
+        if (e->is_adaptive && p->count > 1 && is_half && topo_axis_is_wrapped(t, a))
+            *route |= UINT32_C(1) << (ROUTE_FREE_BIT + a);
     }
     return true;
 }

@@ -32,6 +32,7 @@ struct stream {
 /* Streams that wait for their turn, first to last, and the one whose packet is next to leave. */
 struct port {
     uint32_t first, last, current;
+    uint32_t streams; /* `current`'s and those in line */
 };
 
 /* Of an activity that is a message, in ticks; start_ps and arrive_ps are rounded. */
@@ -229,6 +230,7 @@ static bool next_packet(void *context, uint32_t chip, uint32_t port, net_ticks f
     } else {
         uint32_t activity = r->stream[id].activity;
         stream_destroy(r, id);
+        p->streams--;
         stream_ended(r, chip, activity, free);
     }
     *ready = free;
@@ -265,6 +267,17 @@ static bool cut(struct packet_run *r, double bytes, struct stream *s)
     return !r->has_too_many_sizes;
 }
 
+/* Of the ports that the route may leave through, the one where the fewest streams wait. */
+static uint32_t port_for(const struct packet_run *r, uint32_t chip, uint32_t route)
+{
+    uint32_t port[NET_PACKET_WAYS], best = 0;
+    uint32_t count = net_packet_ports_of(r->engine, chip, route, port);
+    const struct port *ports = &r->port[r->port_begin[chip]];
+    for (uint32_t i = 1; i < count; i++)
+        if (ports[port[i]].streams < ports[port[best]].streams) best = i;
+    return port[best];
+}
+
 static void start_stream(struct packet_run *r, uint32_t activity, uint32_t path, double bytes)
 {
     uint32_t chip = r->x.activity[activity].chip;
@@ -275,10 +288,11 @@ static void start_stream(struct packet_run *r, uint32_t activity, uint32_t path,
         give_up(r);
         return;
     }
-    uint32_t port = net_packet_port_of(r->engine, chip, s.route);
+    uint32_t port = port_for(r, chip, s.route);
     struct port *p = &r->port[r->port_begin[chip] + port];
     r->message[activity].packets_left += s.packets_left;
     push_last(r, p, stream_create(r, s));
+    p->streams++;
     struct net_packet packet;
     if (p->current != NET_NONE)
         net_packet_interrupt(r->engine, chip, port, r->now);
@@ -423,7 +437,7 @@ static void create_ports(struct packet_run *r)
     r->port_begin[chips] = ports;
     r->port = SIM_NEW(struct port, ports);
     for (uint32_t i = 0; i < ports; i++)
-        r->port[i] = (struct port){NET_NONE, NET_NONE, NET_NONE};
+        r->port[i] = (struct port){NET_NONE, NET_NONE, NET_NONE, 0};
 }
 
 /* How it ended, on any rank. */

@@ -59,10 +59,7 @@ static void visit(net_packet_engine *e, uint32_t first, uint32_t last, net_ticks
         prefetch_ahead(e, i, end);
         if (e->wake[node] >= end) continue;
         if (!e->is_made[node]) net_packet_make(e, node);
-        if (e->is_early)
-            net_packet_visit_early(e, node, end);
-        else
-            net_packet_visit_late(e, node, end);
+        e->visit(e, node, end);
     }
 }
 

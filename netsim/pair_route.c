@@ -66,8 +66,10 @@ static uint32_t bits_of_way(const net_pair_routes *r, uint32_t axis, int32_t ahe
     bool wraps = is_down ? ahead > 0 : ahead < 0;
     uint32_t hops = (uint32_t)(is_down ? -ahead : ahead) + (wraps ? r->size[axis] : 0);
     bool is_high = r->engine->router.class_rule == NET_CLASS_WRAP && wraps != is_down;
+    bool is_free = r->engine->is_adaptive && 2 * hops == r->size[axis] && r->is_wrapped[axis];
     return hops << (8 * axis) | (uint32_t)is_down << (8 * axis + 7) |
-           (uint32_t)is_high << (ROUTE_CLASS_BIT + axis);
+           (uint32_t)is_high << (ROUTE_CLASS_BIT + axis) |
+           (uint32_t)is_free << (ROUTE_FREE_BIT + axis);
 }
 
 static struct way way_of(const net_pair_routes *r, uint32_t axis, int32_t ahead)
@@ -97,8 +99,9 @@ static bool set_up_direct(net_pair_routes *r)
 {
     const topo *t = r->topology;
     uint32_t stride = 1;
-    if (!r->engine->is_packed || topo_is_twisted(t) || topo_is_faulty(t) ||
-        strcmp(topo_routing_name(t), "dimension-order") != 0)
+    bool is_in_order =
+        topo_routing_is_adaptive(t) || strcmp(topo_routing_name(t), "dimension-order") == 0;
+    if (!r->engine->is_packed || topo_is_twisted(t) || topo_is_faulty(t) || !is_in_order)
         return false;
     r->axes = topo_axes(t);
     for (uint32_t a = 0; a < r->axes; a++) {

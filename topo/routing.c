@@ -54,6 +54,21 @@ static enum sim_status choose_fault_tolerant(topo *t, const char *rest, struct s
     return wants_ports(t, "fault-tolerant", err);
 }
 
+/* A minimal way past faults may not exist, and a twist ties axes together. */
+static enum sim_status choose_adaptive(topo *t, const char *rest, struct sim_error *err)
+{
+    (void)rest;
+    SIM_TRY(wants_ports(t, "adaptive", err));
+    if (topo_is_faulty(t))
+        return sim_error_set(err, SIM_EDATA,
+                             "routing adaptive cannot go around faults, want fault-tolerant");
+    if (topo_is_twisted(t))
+        return sim_error_set(err, SIM_EDATA, "routing adaptive is not for twisted tori as %s",
+                             t->spec);
+    t->routing = &topo_adaptive_routing;
+    return SIM_OK;
+}
+
 static enum sim_status choose_ecmp(topo *t, const char *rest, struct sim_error *err)
 {
     (void)rest;
@@ -85,6 +100,7 @@ static const struct {
 } routings[] = {{"dimension-order", choose_dimension_order, true},
                 {"balanced", choose_balanced, false},
                 {"fault-tolerant", choose_fault_tolerant, false},
+                {"adaptive", choose_adaptive, false},
                 {"ecmp", choose_ecmp, false},
                 {"up-down", choose_up_down, false},
                 {"valiant", choose_valiant, true}};
@@ -129,8 +145,23 @@ static uint32_t longest_route(const topo *t)
     return longest;
 }
 
+bool topo_routing_is_adaptive(const topo *t)
+{
+    return t->routing == &topo_adaptive_routing;
+}
+
+/* One for all minimal ways beside dimension order, which needs a second only around closed axes. */
+static uint32_t adaptive_channels(const topo *t)
+{
+    bool has_wraps = false;
+    for (uint32_t a = 0; a < t->grid.axes; a++)
+        has_wraps |= t->grid.is_wrapped[a];
+    return has_wraps ? 3 : 2;
+}
+
 uint32_t topo_routing_channels(const topo *t)
 {
+    if (topo_routing_is_adaptive(t)) return adaptive_channels(t);
     if (t->base_routing != NULL && t->routing == &topo_valiant_routing_table)
         return 2 * (t->base_routing->channels > 0 ? t->base_routing->channels : longest_route(t));
     return t->routing->channels > 0 ? t->routing->channels : longest_route(t);

@@ -138,7 +138,8 @@ void topo_cycles_destroy(struct topo_cycles *cycles);
 
 /* ---- other routings ---- */
 
-extern const struct topo_routing topo_up_down_routing, topo_valiant_routing_table;
+extern const struct topo_routing topo_adaptive_routing, topo_up_down_routing,
+    topo_valiant_routing_table;
 void topo_valiant_routing(topo *t, uint64_t seed);
 SIM_MUST_CHECK enum sim_status topo_table_routing(topo *t, const char *path, struct sim_error *err);
 void topo_route_table_destroy(struct topo_route_table *table);

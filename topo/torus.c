@@ -140,6 +140,10 @@ static uint32_t torus_distance(const topo *t, topo_chip_id src, topo_chip_id dst
 static const struct topo_routing dimension_order = {"dimension-order", torus_route, torus_distance,
                                                     2};
 
+/* Its routes are those of the escape channels, to which one for any minimal way is added where they
+ * are counted: routing.c. */
+const struct topo_routing topo_adaptive_routing = {"adaptive", torus_route, torus_distance, 2};
+
 enum sim_status topo_ports_build(topo *t, topo_port_target target, const void *context,
                                  struct sim_error *err)
 {

@@ -12,7 +12,8 @@
 #include "netsim/run.h"
 #include "tests/property/packet_cases.h"
 
-#define CASES 120
+#define CASES          120
+#define ADAPTIVE_CASES 60
 
 /* Everything a run tells, but how the simulator did. */
 struct outcome {
@@ -83,12 +84,12 @@ static void compare(const topo *t, const struct outcome *whole, const struct out
     }
 }
 
-START_TEST(ranks_do_not_matter)
+static void whole_and_cut(uint64_t seed, bool is_adaptive)
 {
     struct sim_rng rng;
-    sim_rng_init(&rng, (uint64_t)_i, 78);
-    topo *t = random_topology(&rng);
-    const struct net_router router = random_router(&rng);
+    sim_rng_init(&rng, seed, 78);
+    topo *t = is_adaptive ? random_adaptive_topology(&rng) : random_topology(&rng);
+    const struct net_router router = is_adaptive ? random_late_router(&rng) : random_router(&rng);
     struct net_options options = {.router = &router,
                                   .entry_overhead_ps = pick(&rng, 2) * 1234,
                                   .send_overhead_ps = pick(&rng, 3) * 777};
@@ -111,6 +112,17 @@ START_TEST(ranks_do_not_matter)
     net_link_stats_release(&cut.links);
     net_schedule_destroy(s);
     topo_destroy(t);
+}
+
+START_TEST(ranks_do_not_matter)
+{
+    whole_and_cut((uint64_t)_i, false);
+}
+END_TEST
+
+START_TEST(ranks_do_not_matter_to_adaptive_routing)
+{
+    whole_and_cut((uint64_t)_i, true);
 }
 END_TEST
 
@@ -162,6 +174,7 @@ int main(int argc, char **argv)
     Suite *suite = suite_create("packet_ranks");
     TCase *cases = tcase_create("cases");
     tcase_add_loop_test(cases, ranks_do_not_matter, 0, CASES);
+    tcase_add_loop_test(cases, ranks_do_not_matter_to_adaptive_routing, 0, ADAPTIVE_CASES);
     tcase_add_test(cases, partitions_are_even);
     tcase_add_test(cases, graphs_are_cut_between_their_dense_parts);
     suite_add_tcase(suite, cases);

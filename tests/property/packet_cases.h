@@ -45,6 +45,28 @@ static inline struct net_router random_router(struct sim_rng *rng)
     return r;
 }
 
+/* With adaptive routing, and routers that go with it: BookSim's bind late here. */
+static inline topo *random_adaptive_topology(struct sim_rng *rng)
+{
+    static const char *const specs[] = {
+        "torus:4x4", "torus:6",   "torus:3x5", "torus:4x4x2", "torus:2x3x4",           "mesh:4x3",
+        "v6e:4x4",   "torus:8x2", "torus:5x1", "mesh:3x2x4",  "v4:4x4x4,optical=1.7us"};
+    struct sim_error err = {0};
+    topo *t = NULL;
+    const char *spec = specs[pick(rng, sizeof specs / sizeof(char *))];
+    ck_assert_msg(topo_with(spec, "", NULL, "adaptive", &err, &t) == SIM_OK, "%s", err.text);
+    return t;
+}
+
+static inline struct net_router random_late_router(struct sim_rng *rng)
+{
+    struct net_router r = random_router(rng);
+    r.binding = NET_VC_LATE;
+    if (!r.is_in_cycles) r.vcs = 3 + pick(rng, 4);
+    if (pick(rng, 3) == 0) r.class_rule = NET_CLASS_DATELINE;
+    return r;
+}
+
 static inline bool random_spec(struct sim_rng *rng, const topo *t, struct coll_spec *spec)
 {
     *spec = (struct coll_spec){.op = (enum coll_op)pick(rng, COLL_PERMUTE),

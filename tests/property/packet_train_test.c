@@ -204,7 +204,8 @@ START_TEST(a_train_can_be_looked_at)
     topo_route(t, 0, 1, &paths);
     s.packet = (struct net_packet){.route = net_packet_route(s.engine, &paths, 0),
                                    .size = net_packet_size(s.engine, 4096)};
-    uint32_t port = net_packet_port_of(s.engine, 0, s.packet.route);
+    uint32_t port;
+    net_packet_ports_of(s.engine, 0, s.packet.route, &port);
     topo_link_id link = paths.link[0];
     net_packet_offer(s.engine, 0, port, &s.packet, 0);
     net_ticks ns = 1000 * net_packet_ticks_per_ps(s.engine);

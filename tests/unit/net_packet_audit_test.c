@@ -40,7 +40,9 @@ static void start(struct half_way *h)
     struct net_packet packet = {.route = net_packet_route(h->engine, &paths, 0),
                                 .size = net_packet_size(h->engine, 4096),
                                 .is_last = true};
-    net_packet_offer(h->engine, 0, net_packet_port_of(h->engine, 0, packet.route), &packet, 0);
+    uint32_t port;
+    net_packet_ports_of(h->engine, 0, packet.route, &port);
+    net_packet_offer(h->engine, 0, port, &packet, 0);
     topo_paths_release(&paths);
     ck_assert(net_packet_run(h->engine, net_packet_ticks_per_ps(h->engine) * 500000));
     ck_assert_uint_eq(net_packet_in_flight(h->engine), 1);
