@@ -16,7 +16,8 @@
     for (uint64_t left_ = (bits); left_ != 0 && ((i) = (uint32_t)__builtin_ctzll(left_), 1);       \
          left_ &= left_ - 1)
 
-/* What is the same during one visit. */
+/* What is the same during one visit. Never given to a function that is not inlined: the compiler
+ * would have to suppose that anything it calls changes it, and take nothing here for known. */
 struct visit {
     net_packet_engine *e;
     struct view v;
@@ -30,8 +31,8 @@ struct visit {
 };
 
 /* For statistics: the head of queue q leaves at `when`; output o is granted at its nx. */
-void net_packet_note_wait(struct visit *w, uint32_t q, net_ticks when);
-void net_packet_note_stall(struct visit *w, uint32_t o);
+void net_packet_note_wait(const net_packet_engine *e, uint32_t node, uint32_t q, net_ticks when);
+void net_packet_note_stall(const net_packet_engine *e, uint32_t node, uint32_t o);
 
 ALWAYS_INLINE net_ticks later_of(net_ticks a, net_ticks b)
 {
@@ -161,7 +162,7 @@ ALWAYS_INLINE void leave_ring(struct visit *w, uint32_t q, net_ticks when, net_t
     uint32_t ring = w->v.node->first_ring + q, at = w->v.queue[q].head;
     /* occupied when a sender may have to wait */
     bool was_full = e->slot[slots_back(w, at, e->bubble + 1)].time >= OCCUPIED;
-    if (w->is_watched) net_packet_note_wait(w, q, when);
+    if (w->is_watched) net_packet_note_wait(e, w->node, q, when);
     net_ticks free = when + room + (w->is_uniform ? e->credit : e->ring_credit[ring]);
     e->slot[at].time = free;
     prefetch_along(e, at);
@@ -273,7 +274,7 @@ ALWAYS_INLINE void move(struct visit *w, uint32_t o, uint32_t q, uint32_t channe
     net_ticks now = out->nx;
     uint64_t packet = queue->packet;
     struct span span = span_of(w, packet, out->rate);
-    if (w->is_watched && o < v->node->links) net_packet_note_stall(w, o);
+    if (w->is_watched && o < v->node->links) net_packet_note_stall(w->e, w->node, o);
     if (out->is_ejection) {
         deliver(w, packet, now + span.whole);
     } else {

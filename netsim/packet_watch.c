@@ -6,34 +6,35 @@
 #include "base/arena.h"
 #include "netsim/packet_visit.h"
 
-void net_packet_note_wait(struct visit *w, uint32_t q, net_ticks when)
+void net_packet_note_wait(const net_packet_engine *e, uint32_t node, uint32_t q, net_ticks when)
 {
-    const net_packet_engine *e = w->e;
-    uint32_t at = w->v.queue[q].head, count = 0;
+    const struct view v = net_packet_view(e, node);
+    uint32_t at = v.queue[q].head, count = 0;
     net_ticks arrived = e->slot[at].time - OCCUPIED;
     if (arrived >= when) return;
-    w->v.waited[q] += when - arrived;
+    v.waited[q] += when - arrived;
     while (count < e->depth && e->slot[at].time >= OCCUPIED && e->slot[at].time - OCCUPIED < when) {
         at = ring_on(e, at, 1);
         count++;
     }
-    if (count > w->v.most[q]) w->v.most[q] = count;
+    if (count > v.most[q]) v.most[q] = count;
 }
 
-void net_packet_note_stall(struct visit *w, uint32_t o)
+void net_packet_note_stall(const net_packet_engine *e, uint32_t node, uint32_t o)
 {
-    const struct output *out = &w->v.output[o];
-    const uint64_t *requests = requests_of(&w->v, w->words, o);
+    const struct view v = net_packet_view(e, node);
+    const struct output *out = &v.output[o];
+    const uint64_t *requests = requests_of(&v, e->words, o);
     net_ticks wanted = NET_TICKS_NEVER;
     uint32_t i;
-    for (uint32_t word = 0; word < w->words; word++)
+    for (uint32_t word = 0; word < e->words; word++)
         FOR_EACH_BIT(requests[word], i)
         {
-            net_ticks ready = w->v.queue[64 * word + i].ready;
+            net_ticks ready = v.queue[64 * word + i].ready;
             if (ready < wanted) wanted = ready;
         }
     wanted = later_of(wanted, out->free);
-    if (wanted < out->nx) w->v.stalled[o] += out->nx - wanted;
+    if (wanted < out->nx) v.stalled[o] += out->nx - wanted;
 }
 
 static void add_queues(const net_packet_engine *e, const struct view *v,
