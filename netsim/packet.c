@@ -240,10 +240,7 @@ static struct node node_of(const net_packet_engine *e, const struct degrees *d, 
 {
     bool is_chip = id < topo_chips(e->topology), is_buffered = e->router.is_injection_buffered;
     uint32_t links = topo_has_ports(e->topology) ? topo_ports(e->topology) : d->out[id];
-    struct node n = {.due = NET_TICKS_NEVER,
-                     .train_end = NET_TICKS_NEVER,
-                     .ejection = NONE16,
-                     .injection = NONE16};
+    struct node n = {.train_end = NET_TICKS_NEVER, .ejection = NONE16, .injection = NONE16};
     n.rings = (uint16_t)((d->in[id] + (is_chip && is_buffered)) * e->vcs);
     n.ports = (uint16_t)(!is_chip ? 0 : e->router.is_one_port ? 1 : links);
     n.queues = (uint16_t)(n.rings + n.ports);
@@ -394,6 +391,7 @@ static enum sim_status build(net_packet_engine *e, struct sim_error *err)
         e->rings = (uint32_t)x.rings;
         e->all_rings = (uint32_t)(x.rings + x.far_rings);
         e->wake = SIM_NEW(net_ticks, e->nodes + 1);
+        e->due = SIM_NEW(net_ticks, e->nodes + 1);
         e->arriving = SIM_NEW(uint64_t, (size_t)(e->nodes + 1) * e->words);
         e->upstream = SIM_NEW(uint32_t, e->rings);
         e->ring_link = SIM_NEW(topo_link_id, e->rings / e->vcs + 1);
@@ -408,7 +406,7 @@ static enum sim_status build(net_packet_engine *e, struct sim_error *err)
             e->ring_link[i] = TOPO_NONE;
         if (e->part != NULL) e->border = net_border_create(e);
         for (uint32_t i = 0; i <= e->nodes; i++)
-            e->wake[i] = NET_TICKS_NEVER;
+            e->wake[i] = e->due[i] = NET_TICKS_NEVER;
         place_nodes(e, &d);
         connect_all(e);
         list_own(e);
@@ -487,6 +485,7 @@ void net_packet_destroy(net_packet_engine *e)
     sim_free(e->kind_of);
     sim_free(e->is_made);
     sim_free(e->wake);
+    sim_free(e->due);
     sim_free(e->arriving);
     sim_free(e->upstream);
     sim_free(e->ring_link);
@@ -617,8 +616,7 @@ void net_packet_offer(net_packet_engine *e, uint32_t node, uint32_t port,
 
 void net_packet_set_due(net_packet_engine *e, uint32_t node, net_ticks due)
 {
-    net_packet_make(e, node);
-    net_packet_node(e, node)->due = due;
+    e->due[node] = due;
     lower_wake(e, node, due);
 }
 
@@ -639,20 +637,11 @@ void net_packet_counts(const net_packet_engine *e, struct net_packet_counts *out
     *out = e->counts;
 }
 
-/* Nothing has come to a node that is not made and expects no arrival. */
-static bool may_hold_packets(const net_packet_engine *e, uint32_t node)
-{
-    uint64_t arriving = 0;
-    for (uint32_t word = 0; word < e->words; word++)
-        arriving |= arriving_at(e, e->words, node)[word];
-    return e->is_made[node] || arriving != 0;
-}
-
 uint64_t net_packet_in_flight(const net_packet_engine *e)
 {
     uint64_t count = 0;
     for (uint32_t i = 0; i < e->owns; i++) {
-        if (!may_hold_packets(e, e->own[i])) continue;
+        if (!e->is_made[e->own[i]] && !is_expecting(e, e->own[i])) continue;
         const struct slot *slot = e->slot + ((size_t)e->first_ring[e->own[i]] << e->shift);
         size_t slots = (size_t)net_packet_kind(e, e->own[i])->like.rings << e->shift;
         for (size_t s = 0; s < slots; s++)

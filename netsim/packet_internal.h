@@ -98,7 +98,6 @@ struct train {
 };
 
 struct node {
-    net_ticks due;              /* of the client */
     net_ticks train_end;        /* the first last packet's grant of its trains; NEVER: no trains */
     uint32_t first_ring;        /* of queue 0; later queues' follow */
     uint16_t queues, rings;     /* queues [rings, queues) are injection heads */
@@ -232,6 +231,7 @@ struct net_packet_engine {
     size_t *block_begin;     /* [nodes + 1] */
     uint32_t *first_ring;    /* [nodes] of queue 0 */
     net_ticks *wake;         /* [nodes + 1] nothing to do before; the last: nodes elsewhere */
+    net_ticks *due;          /* [nodes + 1] of the client; NEVER: nothing is */
     uint64_t *arriving;      /* [(nodes + 1) x words] queues that may have packets without a known
                                head: who writes into a ring sets its bit, who finds it empty clears
                                it */

@@ -328,6 +328,23 @@ ALWAYS_INLINE void start_visit(struct visit *w, join_fn join)
     if (look(w, 64 * word + i, join)) clear_bit(w->v.idle, 64 * word + i);
 }
 
+/* It is time for the node's client. */
+ALWAYS_INLINE void take_due(net_packet_engine *e, uint32_t node)
+{
+    net_ticks due = e->due[node];
+    e->due[node] = NET_TICKS_NEVER;
+    e->client.step(e->client.context, node, due);
+}
+
+/* Is a packet on its way to the node, or in its buffers and not seen yet? */
+ALWAYS_INLINE bool is_expecting(const net_packet_engine *e, uint32_t node)
+{
+    uint64_t arriving = 0;
+    for (uint32_t word = 0; word < e->words; word++)
+        arriving |= arriving_at(e, e->words, node)[word];
+    return arriving != 0;
+}
+
 ALWAYS_INLINE net_ticks earlier_of(net_ticks a, net_ticks b)
 {
     return a < b ? a : b;
@@ -374,6 +391,7 @@ ALWAYS_INLINE void visit_node(struct visit w, plan_fn plan, join_fn join, grant_
     net_packet_engine *e = w.e;
     w.v = net_packet_view(e, w.node);
     struct node *n = w.v.node;
+    const net_ticks *due = &e->due[w.node];
     w.kind = net_packet_kind(e, w.node);
     w.is_watched = e->router.is_watched;
     w.later = NET_TICKS_NEVER;
@@ -383,25 +401,23 @@ ALWAYS_INLINE void visit_node(struct visit w, plan_fn plan, join_fn join, grant_
     net_ticks first;
     for (;;) {
         first = plan_dirty(&w, plan);
-        if (n->train_end < w.end && n->train_end <= first && n->train_end <= n->due) {
+        if (n->train_end < w.end && n->train_end <= first && n->train_end <= *due) {
             net_packet_train_finish(e, w.node);
             continue;
         }
-        if (n->due <= first) {
-            net_ticks due = n->due;
-            if (due >= w.end) break;
-            n->due = NET_TICKS_NEVER;
-            e->client.step(e->client.context, w.node, due);
+        if (*due <= first) {
+            if (*due >= w.end) break;
+            take_due(e, w.node);
             continue;
         }
         if (first >= w.end) break;
         net_ticks limit = first + e->round;
         if (limit > w.end) limit = w.end;
-        if (limit > n->due) limit = n->due;
+        if (limit > *due) limit = *due;
         grant_before(&w, limit, grant);
     }
     if (w.later < first) first = w.later;
-    if (n->due < first) first = n->due;
+    if (*due < first) first = *due;
     if (n->train_end < first) first = n->train_end;
     wake(e, w.node, first);
     e->counts.hops += w.hops;

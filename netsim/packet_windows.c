@@ -51,6 +51,21 @@ ALWAYS_INLINE void prefetch_ahead(const net_packet_engine *e, uint32_t i, net_ti
     if (i + 1 < e->owns && e->wake[e->own[i + 1]] < end) prefetch_slots(e, e->own[i + 1]);
 }
 
+/* Of a node that is not made: nothing comes in this window but its client's time, and the client
+ * sends nothing. Else the node is made for the rest of the window. */
+static bool is_only_client(net_packet_engine *e, uint32_t node, net_ticks end)
+{
+    if (!is_expecting(e, node)) {
+        e->wake[node] = NET_TICKS_NEVER;
+        while (!e->is_made[node] && e->due[node] < end)
+            take_due(e, node);
+        wake(e, node, e->due[node]);
+    }
+    if (!e->is_made[node] && e->wake[node] >= end) return true;
+    net_packet_make(e, node);
+    return false;
+}
+
 /* Own nodes [first, last). */
 static void visit(net_packet_engine *e, uint32_t first, uint32_t last, net_ticks end)
 {
@@ -58,7 +73,7 @@ static void visit(net_packet_engine *e, uint32_t first, uint32_t last, net_ticks
         uint32_t node = e->own[i];
         prefetch_ahead(e, i, end);
         if (e->wake[node] >= end) continue;
-        if (!e->is_made[node]) net_packet_make(e, node);
+        if (!e->is_made[node] && is_only_client(e, node, end)) continue;
         e->visit(e, node, end);
     }
 }
