@@ -184,9 +184,23 @@ static void note_latencies(const struct run *r, struct net_traffic_result *out)
     out->max_ps = (double)net_histogram_max(r->latency) / per_ps;
 }
 
+/* Until all that was measured has arrived; false: it has not in time. Looks no more often than once
+ * a window, since a run ends the window it is in. */
+static bool drain(struct run *r)
+{
+    enum { LOOKS = 100 }; /* at most */
+    uint64_t look = r->traffic->drain / LOOKS + 1, most = LOOKS * look;
+    uint64_t window = net_packet_window(r->engine) / r->cycle + 1;
+    if (look < window) look = window;
+    for (uint64_t passed = 0; passed < most && !is_drained(r);) {
+        passed = passed + look < most ? passed + look : most;
+        net_packet_run(r->engine, (r->end + passed) * r->cycle);
+    }
+    return is_drained(r);
+}
+
 static void run_phases(struct run *r, const topo *t, struct net_traffic_result *out)
 {
-    enum { LOOKS = 100 }; /* during the drain */
     net_packet_run(r->engine, r->begin * r->cycle);
     net_ticks *before = busy_of_links(r, t);
     net_packet_run(r->engine, r->end * r->cycle);
@@ -194,11 +208,7 @@ static void run_phases(struct run *r, const topo *t, struct net_traffic_result *
     note_ports(r, t, before, out);
     note_loads(r, t, out);
     sim_free(before);
-    for (uint64_t i = 1; i <= LOOKS && !out->is_saturated && !is_drained(r); i++) {
-        uint64_t cycle = r->end + i * (r->traffic->drain / LOOKS + 1);
-        net_packet_run(r->engine, cycle * r->cycle);
-    }
-    if (!is_drained(r)) out->is_saturated = true;
+    if (!out->is_saturated) out->is_saturated = !drain(r);
     if (r->traffic->partition != NULL) net_histogram_share(r->latency);
     if (!out->is_saturated) note_latencies(r, out);
     net_packet_counts(r->engine, &out->counts);
