@@ -34,7 +34,7 @@ struct slot {
     uint64_t packet; /* moved as one word: route in the low half, tag above */
 };
 
-#define SLOTS_AHEAD 8 /* prefetched */
+#define SLOTS_AHEAD 6 /* prefetched */
 
 /*
  * Route words. Packed, for up to three axes taken in order:

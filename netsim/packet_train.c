@@ -121,7 +121,9 @@ static bool eject_ring(net_packet_engine *e, const struct track *k, uint32_t vc)
                            .node = k->out->node,
                            .words = e->words,
                            .is_uniform = e->is_uniform,
-                           .is_watched = e->router.is_watched};
+                           .is_watched = e->router.is_watched,
+                           .slot = e->slot,
+                           .mask = e->stride - 1};
     uint32_t q = receiver_queue(e, k, vc);
     struct queue *queue = &k->receiver.queue[q];
     for (const struct slot *s; (s = e->slot + queue->head)->time >= OCCUPIED;) {

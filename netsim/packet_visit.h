@@ -23,8 +23,10 @@ struct visit {
     struct view v;
     const struct kind *kind;
     uint32_t node, words;
-    bool is_uniform; /* as of the engine */
-    bool is_watched; /* as of the router */
+    bool is_uniform;   /* as of the engine */
+    bool is_watched;   /* as of the router */
+    struct slot *slot; /* of the engine, as `mask`: the compiler may not suppose that these stay */
+    uint32_t mask;     /* of a slot in its ring, where rings are a power of two */
     net_ticks end;
     net_ticks later; /* heads that arrive after the window */
     uint64_t hops;
@@ -54,20 +56,20 @@ ALWAYS_INLINE uint32_t ring_back(const net_packet_engine *e, uint32_t slot, uint
 /* The same, of a power of two by a mask. */
 ALWAYS_INLINE uint32_t slots_on(const struct visit *w, uint32_t slot, uint32_t count)
 {
-    if (w->is_uniform) return slot ^ (((slot + count) ^ slot) & (w->e->stride - 1));
+    if (w->is_uniform) return slot ^ (((slot + count) ^ slot) & w->mask);
     return ring_on(w->e, slot, count);
 }
 
 ALWAYS_INLINE uint32_t slots_back(const struct visit *w, uint32_t slot, uint32_t count)
 {
-    if (w->is_uniform) return slot ^ (((slot - count) ^ slot) & (w->e->stride - 1));
+    if (w->is_uniform) return slot ^ (((slot - count) ^ slot) & w->mask);
     return ring_back(w->e, slot, count);
 }
 
-/* A node walks far along its rings in a window: ask for the next line but one. */
-ALWAYS_INLINE void prefetch_along(const net_packet_engine *e, uint32_t slot)
+/* A node walks far along its rings in a window: ask for the next line, or the one after it. */
+ALWAYS_INLINE void prefetch_along(const struct visit *w, uint32_t slot)
 {
-    __builtin_prefetch(e->slot + slot + SLOTS_AHEAD, 1);
+    __builtin_prefetch(w->slot + slot + SLOTS_AHEAD, 1);
 }
 
 ALWAYS_INLINE void wake(net_packet_engine *e, uint32_t node, net_ticks when)
@@ -113,7 +115,7 @@ ALWAYS_INLINE uint64_t *arriving_at(const net_packet_engine *e, uint32_t words, 
 /* From when on there is room behind a gate; OCCUPIED or later: not known yet. */
 ALWAYS_INLINE net_ticks room_at(const struct visit *w, uint32_t gate)
 {
-    return w->e->slot[w->v.gate[gate]].time;
+    return w->slot[w->v.gate[gate]].time;
 }
 
 /* Queue q's head, of this tag, wants to take a step. */
@@ -161,11 +163,11 @@ ALWAYS_INLINE void leave_ring(struct visit *w, uint32_t q, net_ticks when, net_t
     net_packet_engine *e = w->e;
     uint32_t ring = w->v.node->first_ring + q, at = w->v.queue[q].head;
     /* occupied when a sender may have to wait */
-    bool was_full = e->slot[slots_back(w, at, e->bubble + 1)].time >= OCCUPIED;
+    bool was_full = w->slot[slots_back(w, at, e->bubble + 1)].time >= OCCUPIED;
     if (w->is_watched) net_packet_note_wait(e, w->node, q, when);
     net_ticks free = when + room + (w->is_uniform ? e->credit : e->ring_credit[ring]);
-    e->slot[at].time = free;
-    prefetch_along(e, at);
+    w->slot[at].time = free;
+    prefetch_along(w, at);
     w->v.queue[q].head = slots_on(w, at, 1);
     if (was_full) wake(e, e->upstream[ring], free);
 }
@@ -181,7 +183,7 @@ ALWAYS_INLINE void deliver(struct visit *w, uint64_t packet, net_ticks when)
 /* The head of queue q, which is there, leaves the network at `when`; its link's rate is `rate`. */
 ALWAYS_INLINE void eject(struct visit *w, uint32_t q, net_ticks when, uint32_t rate)
 {
-    uint64_t packet = w->e->slot[w->v.queue[q].head].packet;
+    uint64_t packet = w->slot[w->v.queue[q].head].packet;
     struct span span = span_of(w, packet, rate);
     leave_ring(w, q, when, span.room);
     w->v.queue[q].ready = when + span.whole;
@@ -212,7 +214,7 @@ ALWAYS_INLINE bool look(struct visit *w, uint32_t q, join_fn join)
     struct queue *queue = &w->v.queue[q];
     uint32_t in = w->is_uniform ? 0 : e->ring_rate[n->first_ring + q];
     for (;;) {
-        const struct slot *s = e->slot + queue->head;
+        const struct slot *s = w->slot + queue->head;
         if (s->time < OCCUPIED) {
             clear_bit(arriving_at(e, w->words, w->node), q);
             return false;
@@ -258,8 +260,8 @@ ALWAYS_INLINE void push(struct visit *w, struct output *out, uint32_t channel, u
     net_ticks arrives = out->nx + out->hop;
     gate[0] = slots_on(w, at, 1);
     gate[1] = slots_on(w, gate[1], 1);
-    e->slot[at] = (struct slot){OCCUPIED | arrives, packet};
-    prefetch_along(e, at);
+    w->slot[at] = (struct slot){OCCUPIED | arrives, packet};
+    prefetch_along(w, at);
     set_bit(arriving_at(e, w->words, out->node), (uint16_t)(channel + out->behind));
     wake(e, out->node, arrives);
 }
@@ -394,6 +396,8 @@ ALWAYS_INLINE void visit_node(struct visit w, plan_fn plan, join_fn join, grant_
     const net_ticks *due = &e->due[w.node];
     w.kind = net_packet_kind(e, w.node);
     w.is_watched = e->router.is_watched;
+    w.slot = e->slot;
+    w.mask = e->stride - 1;
     w.later = NET_TICKS_NEVER;
     e->wake[w.node] = NET_TICKS_NEVER;
     e->counts.visits++;

@@ -31,23 +31,23 @@ ALWAYS_INLINE void prefetch_head(const net_packet_engine *e, uint32_t head)
     uint32_t at = head & (e->stride - 1), back = e->bubble + 1 < at ? e->bubble + 1 : at;
     __builtin_prefetch(e->slot + head - back, 1);
     __builtin_prefetch(e->slot + head, 1);
-    __builtin_prefetch(e->slot + head + SLOTS_AHEAD / 2, 1);
+    __builtin_prefetch(e->slot + head + LINE / sizeof(struct slot), 1);
 }
 
-/* Where few heads arrive, few gates are looked at: asking for all of them costs more. Without a
- * bubble both gates of a channel are the same slot. */
+/* Where few heads arrive, few gates are looked at: asking for all of them costs more. Of a
+ * channel's two gates the second is in the same line or the next. */
 ALWAYS_INLINE void prefetch_slots(const net_packet_engine *e, uint32_t id)
 {
     enum { FEW_HEADS = 3 };
     struct view v = net_packet_view(e, id);
-    uint32_t gates = 2 * v.node->links * e->vcs, step = e->bubble == 0 ? 2 : 1, heads = 0, i;
+    uint32_t gates = 2 * v.node->links * e->vcs, heads = 0, i;
     for (uint32_t word = 0; word < e->words; word++)
         FOR_EACH_BIT(arriving_at(e, e->words, id)[word], i)
         {
             prefetch_head(e, v.queue[64 * word + i].head);
             heads++;
         }
-    for (uint32_t gate = 0; gate < gates && heads >= FEW_HEADS; gate += step)
+    for (uint32_t gate = 0; gate < gates && heads >= FEW_HEADS; gate += 2)
         __builtin_prefetch(e->slot + v.gate[gate], 1);
 }
 
