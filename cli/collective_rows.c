@@ -283,6 +283,8 @@ enum sim_status collective_run(const topo *t, const struct net_options *options,
                                struct net_run_stats *totals, struct sim_error *err)
 {
     row->busiest_link = -1;
+    if (options->router != NULL && options->router->is_in_cycles)
+        row->bound = coll_bound_of_bytes(row->bound);
     if (row->engine != COLLECTIVE_BOUND) return simulate(t, options, outputs, row, totals, err);
     row->time_ps = row->bound.time_ps;
     row->latency_ps = row->bound.limited_by != NULL && strcmp(row->bound.limited_by, "latency") == 0

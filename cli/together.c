@@ -222,7 +222,8 @@ static void number(cli_report *report, double value)
     cli_cell_double(report, value, text);
 }
 
-static void add_row(cli_report *report, const topo *t, const struct entry *e)
+static void add_row(cli_report *report, const topo *t, const struct net_options *options,
+                    const struct entry *e)
 {
     char axes[64], text[SIM_QUANTITY_TEXT];
     sim_ps time = e->end_ps - e->start_ps;
@@ -240,7 +241,10 @@ static void add_row(cli_report *report, const topo *t, const struct entry *e)
     microseconds(report, e->alone_ps);
     number(report, e->alone_ps > 0 ? (double)time / (double)e->alone_ps : 1);
     number(report, busbw * coll_bus_factor(e->spec.op, members));
-    microseconds(report, coll_lower_bound(t, &e->spec).time_ps);
+    struct coll_bound bound = coll_lower_bound(t, &e->spec);
+    if (options->router != NULL && options->router->is_in_cycles)
+        bound = coll_bound_of_bytes(bound);
+    microseconds(report, bound.time_ps);
 }
 
 static enum sim_status run_list(const struct sim_yaml_node *list, const topo *t,
@@ -258,7 +262,7 @@ static enum sim_status run_list(const struct sim_yaml_node *list, const topo *t,
     for (uint32_t i = 0; i < count && status == SIM_OK; i++)
         status = run_alone(options, &entry[i], err);
     for (uint32_t i = 0; i < count && status == SIM_OK; i++)
-        add_row(report, t, &entry[i]);
+        add_row(report, t, options, &entry[i]);
     for (uint32_t i = 0; i < count; i++)
         net_schedule_destroy(entry[i].schedule);
     sim_free(entry);

@@ -356,8 +356,17 @@ static struct coll_bound make_bound(double latency_ps, struct terms bytes, doubl
     struct coll_bound b = {.latency_ps = whole_ps(latency_ps), .bytes_ps = whole_ps(allowed)};
     bool is_latency = b.latency_ps >= b.bytes_ps;
     b.time_ps = is_latency ? b.latency_ps : b.bytes_ps;
+    b.bytes_limited_by = b.bytes_ps == 0 ? "nothing" : bytes.name;
     b.limited_by = b.time_ps == 0 ? "nothing" : is_latency ? "latency" : bytes.name;
     return b;
+}
+
+struct coll_bound coll_bound_of_bytes(struct coll_bound bound)
+{
+    return (struct coll_bound){.time_ps = bound.bytes_ps,
+                               .bytes_ps = bound.bytes_ps,
+                               .limited_by = bound.bytes_limited_by,
+                               .bytes_limited_by = bound.bytes_limited_by};
 }
 
 /* A list of messages: each needs its hops; each chip sends and receives through its ports; all
@@ -412,7 +421,7 @@ static struct coll_bound rooted_bound(const topo *t, const struct coll_spec *spe
     struct terms worst = {0, "nothing"};
     double hops = 0;
     if (spec->op == COLL_SEND && spec->root == spec->receiver)
-        return (struct coll_bound){.limited_by = "nothing"};
+        return (struct coll_bound){.limited_by = "nothing", .bytes_limited_by = "nothing"};
     struct port_rates ports = port_rates_of(t);
     if (spec->op == COLL_SEND) {
         topo_chip_id to =
@@ -446,7 +455,7 @@ struct coll_bound coll_lower_bound(const topo *t, const struct coll_spec *asked)
     spec.group = coll_group_trimmed(&asked->group);
     if (spec.pairs != NULL) return pairs_bound(t, spec.pairs);
     double n = spec.group.size - topo_failed_chips(t);
-    if (n <= 1) return (struct coll_bound){.limited_by = "nothing"};
+    if (n <= 1) return (struct coll_bound){.limited_by = "nothing", .bytes_limited_by = "nothing"};
     if (is_rooted(spec.op)) return rooted_bound(t, &spec, n);
     struct links links = links_of(t, &spec);
     double hops = spec.op == COLL_PERMUTE ? 1 : distances(t, &spec, false);

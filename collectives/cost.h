@@ -43,13 +43,16 @@ struct coll_phases {
 struct coll_phases coll_hierarchy_phases(const topo *t, const struct coll_spec *spec);
 
 struct coll_bound {
-    sim_ps time_ps;         /* the larger of the two */
-    sim_ps latency_ps;      /* the farthest pair's hops */
-    sim_ps bytes_ps;        /* the tightest of: ports of one chip, all links together, cuts */
-    const char *limited_by; /* "latency", "ports", "links", "cut x" ... */
+    sim_ps time_ps;               /* the larger of the two */
+    sim_ps latency_ps;            /* the farthest pair's hops */
+    sim_ps bytes_ps;              /* the tightest of: ports of one chip, all links together, cuts */
+    const char *limited_by;       /* "latency", "ports", "links", "cut x" ... */
+    const char *bytes_limited_by; /* the same of bytes_ps */
 };
 
 /** No engine and no algorithm is faster. Sources: see bound.c. */
 struct coll_bound coll_lower_bound(const topo *t, const struct coll_spec *spec);
+/** The same without the links' latencies: where a router's hops take a time of their own instead. */
+struct coll_bound coll_bound_of_bytes(struct coll_bound bound);
 
 #endif

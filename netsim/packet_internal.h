@@ -353,16 +353,14 @@ struct step {
 static inline struct step net_packet_packed_step(const net_packet_engine *e, const struct node *n,
                                                  uint32_t route)
 {
-    static const struct {
-        uint32_t hop, class;
-    } axes[] = {
-        {1, UINT32_C(1) << 24}, {1 << 8, UINT32_C(1) << 25}, {1 << 16, UINT32_C(1) << 26}, {0, 0}};
+    static const uint32_t class_of[] = {UINT32_C(1) << 24, UINT32_C(1) << 25, UINT32_C(1) << 26, 0};
     uint32_t shift = (uint32_t)__builtin_ctz((route & ROUTE_HOPS) | e->route_end) & 0x18;
     uint32_t direction = (route & ROUTE_DIRECTION) >> shift >> 7;
-    uint32_t output = shift / 4 + (direction & 1), bit = axes[shift / 8].class;
+    uint32_t output = shift / 4 + (direction & 1), bit = class_of[shift / 8];
+    uint32_t hop = (UINT32_C(1) << shift) & ~e->route_end; /* none behind the last axis */
     uint32_t raised = route | (bit & (0 - (uint32_t)n->raises[output]));
     uint32_t class = ((e->raises_at_once ? raised : route) & bit) != 0;
-    return (struct step){output, class, raised - axes[shift / 8].hop};
+    return (struct step){output, class, raised - hop};
 }
 
 static inline struct step net_packet_step(const net_packet_engine *e, const struct node *n,

@@ -13,7 +13,7 @@ endfunction()
 set(golden_cases algorithm-file all-leaves-out
     deadlock-free fat-tree-all faulty-ring slices-over-dcn topo-compare-faults topo-fabrics topo-faults
     collective-matrix collective-rooted collective-send collective-skew collective-slices collective-together collective-tune collective-twisted-axis presets-algorithms
-    collective-auto collective-groups collective-bound collective-coalesce collective-json collective-packet collective-packet-json broadcast-byte packet-queue packet-stall collective-sizes collective-text group-of-one-csv
+    collective-auto collective-groups collective-bound collective-coalesce collective-json collective-packet collective-packet-json broadcast-byte packet-cycles packet-queue packet-stall collective-sizes collective-text group-of-one-csv
     group-of-one-json group-of-one-text help-collective limited-by-buffers limited-by-rails help-presets help-step help-topo help-traffic help-validate help mesh-gather-line
     one-byte permute-link-stats permute-messages permute-next permute-pairs presets-models step-csv step-text
     topo-availability topo-availability-csv topo-availability-json topo-compare topo-compare-csv topo-compare-json topo-fits topo-repair
