@@ -517,8 +517,8 @@ static uint32_t algorithms_named(const struct collective_plan *p, size_t first)
     return (among & (among - 1)) != 0 ? among : 0;
 }
 
-/* At which sizes auto changes its mind, a line for each group; of several algorithms named, which of
- * them is the fastest. */
+/* At which sizes auto changes its mind, a line for each group; of several algorithms named, which
+ * of them is the fastest. */
 static void add_switch_points(cli_report *report, const struct request *q,
                               const struct collective_plan *p)
 {

@@ -16,8 +16,8 @@
 #include "cli/topo_goodput.h"
 #include "cli/topo_report.h"
 #include "cli/version.h"
-#include "topo/routing.h"
 #include "topo/graph.h"
+#include "topo/routing.h"
 
 #define SPECS_MAX 64
 /* A double holds every smaller seed, so JSON shows the seed that was given. */

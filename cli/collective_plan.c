@@ -76,8 +76,8 @@ static bool is_light(const struct planner *p, const struct coll_spec *spec)
     return !is_run || coll_flows(p->t, spec) <= flows_max;
 }
 
-/* All that can, but for those out of reach, and those that would take minutes, of which auto's choice
- * stays. */
+/* All that can, but for those out of reach, and those that would take minutes, of which auto's
+ * choice stays. */
 static void add_all(struct planner *p, struct coll_spec *spec)
 {
     enum coll_algorithm best = coll_choose(p->t, spec);

@@ -40,8 +40,8 @@ SIM_MUST_CHECK enum sim_status collective_plan_make(const topo *t,
 void collective_plan_settle(struct collective_plan *plan);
 void collective_plan_release(struct collective_plan *plan);
 
-/** "swing-latency, from 182KiB swing, from 118MiB bucket": which has the lowest form over all sizes,
- * for the group of a row; `among` as of coll_switch_points(). */
+/** "swing-latency, from 182KiB swing, from 118MiB bucket": which has the lowest form over all
+ * sizes, for the group of a row; `among` as of coll_switch_points(). */
 const char *collective_switch_points(const topo *t, const struct collective_row *row,
                                      uint32_t among, char *buffer, size_t bytes);
 

@@ -102,8 +102,8 @@ static int64_t busiest_link(const struct net_link_stats *links, const topo *t)
     return net_link_stats_busiest(links, t, 1, &link) == 0 ? -1 : (int64_t)link;
 }
 
-/* Is a link idle for a quarter of the time, though wanted, for want of room behind it, while none is
- * full? */
+/* Is a link idle for a quarter of the time, though wanted, for want of room behind it, while none
+ * is full? */
 static bool is_stalled(const struct net_link_stats *links, const topo *t, sim_ps time_ps)
 {
     sim_ps longest = 0;
@@ -283,8 +283,7 @@ enum sim_status collective_run(const topo *t, const struct net_options *options,
                                struct net_run_stats *totals, struct sim_error *err)
 {
     row->busiest_link = -1;
-    if (options->router != NULL && options->router->is_in_cycles)
-        row->bound = coll_bound_of_bytes(row->bound);
+    row->bound = coll_bound_through(options->router, row->bound);
     if (row->engine != COLLECTIVE_BOUND) return simulate(t, options, outputs, row, totals, err);
     row->time_ps = row->bound.time_ps;
     row->latency_ps = row->bound.limited_by != NULL && strcmp(row->bound.limited_by, "latency") == 0

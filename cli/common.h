@@ -54,8 +54,8 @@ struct cli_rank_usage {
     double cpu_s, mpi_wait_s;
 };
 struct cli_usage cli_usage_start(void);
-/** What it took since the start. With `is_shared` of all ranks, which must all call it; else of this
- * one. */
+/** What it took since the start. With `is_shared` of all ranks, which must all call it; else of
+ * this one. */
 void cli_usage_finish(struct cli_usage *u, bool is_shared);
 /** As JSON (the file of --stats); releases `u`. `out` NULL: nothing is written. */
 void cli_stats_write(const struct net_run_stats *stats, struct cli_usage *u, FILE *out);

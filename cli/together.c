@@ -242,9 +242,7 @@ static void add_row(cli_report *report, const topo *t, const struct net_options 
     number(report, e->alone_ps > 0 ? (double)time / (double)e->alone_ps : 1);
     number(report, busbw * coll_bus_factor(e->spec.op, members));
     struct coll_bound bound = coll_lower_bound(t, &e->spec);
-    if (options->router != NULL && options->router->is_in_cycles)
-        bound = coll_bound_of_bytes(bound);
-    microseconds(report, bound.time_ps);
+    microseconds(report, coll_bound_through(options->router, bound).time_ps);
 }
 
 static enum sim_status run_list(const struct sim_yaml_node *list, const topo *t,

@@ -5,7 +5,7 @@ foreach(layer IN LISTS layers)
     install(TARGETS podsim_${layer} EXPORT podsim-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
     install(DIRECTORY ${layer}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/podsim/${layer}
             FILES_MATCHING PATTERN "*.h" PATTERN "*_internal.h" EXCLUDE
-            PATTERN "packet_border.h" EXCLUDE PATTERN "packet_visit.h" EXCLUDE)
+            PATTERN "packet_*.h" EXCLUDE) # the parts of packet.h's engine
 endforeach()
 install(EXPORT podsim-targets NAMESPACE podsim:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/podsim)
 

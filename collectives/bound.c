@@ -361,8 +361,9 @@ static struct coll_bound make_bound(double latency_ps, struct terms bytes, doubl
     return b;
 }
 
-struct coll_bound coll_bound_of_bytes(struct coll_bound bound)
+struct coll_bound coll_bound_through(const struct net_router *router, struct coll_bound bound)
 {
+    if (router == NULL || !router->is_in_cycles) return bound;
     return (struct coll_bound){.time_ps = bound.bytes_ps,
                                .bytes_ps = bound.bytes_ps,
                                .limited_by = bound.bytes_limited_by,

@@ -20,13 +20,13 @@ uint32_t coll_cells_of(struct coll_cells *c, topo_chip_id chip, const struct net
 {
     const struct net_chunk *chunk = net_schedule_chunk(c->s, op->chunk);
     if (chunk->begin != NULL) return listed_cells(c, chip, chunk);
-    topo_chip_id peer = net_peer_of(c->s, chip, op->peer);
     uint32_t low[NET_DIGITS_MAX], count[NET_DIGITS_MAX], total = 1;
     for (uint32_t i = 0; i < c->digits; i++) {
         int64_t extent = c->extent[i];
         bool is_all = chunk->digit[i] == NET_DIGIT_ALL;
         bool is_peer = chunk->digit[i] == NET_DIGIT_PEER;
-        int64_t from = net_space_digit(c->s, is_peer ? peer : chip, i % c->axes);
+        topo_chip_id whose = is_peer ? net_peer_of(c->s, chip, op->peer) : chip;
+        int64_t from = net_space_digit(c->s, whose, i % c->axes);
         int64_t digit = is_all ? 0 : (from + (is_peer ? 0 : chunk->digit[i])) % extent;
         low[i] = (uint32_t)(digit < 0 ? digit + extent : digit);
         count[i] = is_all ? (uint32_t)extent : 1;

@@ -12,8 +12,8 @@
  *
  *     T = (s-x) a + x a' + s V/n max(1/(k W'), 1/W)      x crossings: m a round, all-reduce 2m
  *
- * Two ends of that are exact. Without bytes a chain of s steps crosses x times (2m - 1 where k is 2,
- * since of two steps left out one crosses). With many, when a rail takes so long for a message,
+ * Two ends of that are exact. Without bytes a chain of s steps crosses x times (2m - 1 where k is
+ * 2, since of two steps left out one crosses). With many, when a rail takes so long for a message,
  * r = V/(k n W'), that the next one to cross has always come, no rail is ever idle and
  *
  *     T = s r + a'     for r >= a + d and (k-1) (r - a - d) >= a',  d a message's time inside

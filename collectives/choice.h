@@ -28,8 +28,8 @@ struct coll_switch {
 };
 #define COLL_SWITCHES_MAX 12
 
-/** The choices from 1 byte to 16 GiB, sizes rising (the spec's are ignored); how many. `among` as of
- * coll_forms_restrict(), and 0 for all candidates. */
+/** The choices from 1 byte to 16 GiB, sizes rising (the spec's are ignored); how many. `among` as
+ * of coll_forms_restrict(), and 0 for all candidates. */
 uint32_t coll_switch_points(const topo *t, const struct coll_spec *spec, uint32_t among,
                             struct coll_switch out[COLL_SWITCHES_MAX]);
 

@@ -6,6 +6,7 @@
 #define PODSIM_COLLECTIVES_COST_H
 
 #include "collectives/coll.h"
+#include "netsim/router.h"
 
 struct coll_cost {
     sim_ps time_ps;
@@ -52,7 +53,8 @@ struct coll_bound {
 
 /** No engine and no algorithm is faster. Sources: see bound.c. */
 struct coll_bound coll_lower_bound(const topo *t, const struct coll_spec *spec);
-/** The same without the links' latencies: where a router's hops take a time of their own instead. */
-struct coll_bound coll_bound_of_bytes(struct coll_bound bound);
+/** The same for runs through such routers (NULL: flows): where they count in cycles a hop takes a
+ * time of their own instead of the link's latency, which then does not bound. */
+struct coll_bound coll_bound_through(const struct net_router *router, struct coll_bound bound);
 
 #endif

@@ -24,21 +24,20 @@ struct direct {
     bool is_by_offset; /* peers */
 };
 
-/* Does every whole axis of the topology make one factor? */
-static bool has_all_axes(const topo *t, const struct topo_group *group)
+/* Is it all chips, and no axis split? Then each factor is a whole axis. */
+static bool has_whole_axes(const topo *t, const struct topo_group *group)
 {
-    bool is_all = group->size == topo_chips(t);
     for (uint32_t i = 0; i < group->factor_count; i++)
-        is_all = is_all && group->factor[i].stride == 1 &&
-                 group->factor[i].extent == topo_axis_size(t, group->factor[i].axis);
-    return is_all;
+        if (group->factor[i].stride != 1) return false;
+    return group->size == topo_chips(t);
 }
 
 /* On a twisted torus a step along the digits is not everywhere the same way through the network,
  * as an offset is: by offsets all chips are alike. */
 static bool is_by_offset(const topo *t, const struct topo_group *group)
 {
-    return topo_has_ports(t) && topo_is_twisted(t) && !topo_is_faulty(t) && has_all_axes(t, group);
+    return topo_has_ports(t) && topo_is_twisted(t) && !topo_is_faulty(t) &&
+           has_whole_axes(t, group);
 }
 
 /* The peer `offset` (1 .. size-1) further, or back for `sign` -1. */

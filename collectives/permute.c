@@ -123,8 +123,8 @@ static void add_loads(const topo *t, const struct topo_paths *p, double bytes, s
         }
 }
 
-/* The slowest way of a message, if every link had to carry all of its load meanwhile: so it is for a
- * message that meets nobody. */
+/* The slowest way of a message, if every link had to carry all of its load meanwhile: so it is for
+ * a message that meets nobody. */
 static struct coll_cost slowest_way(const topo *t, const struct topo_paths *p,
                                     const struct loads *l, bool *is_alone)
 {

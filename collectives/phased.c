@@ -12,9 +12,9 @@
  * and V k/(4 W) where no axis wraps. Unequal sides get the colours out of step, and those that meet
  * on an axis share it. Not evenly: an axis goes to flows, all at one rate, and a colour whose split
  * messages (to the chip half way round) are through has fewer left than one that has just come. The
- * form plays that out, for the busiest link of each axis. It is exact where all axes wrap, where there
- * are at most two, and where lines are equally long; else it is off by up to 4 % (of 3x4x6 without
- * wraps, 1 MiB).
+ * form plays that out, for the busiest link of each axis. It is exact where all axes wrap, where
+ * there are at most two, and where lines are equally long; else it is off by up to 4 % (of 3x4x6
+ * without wraps, 1 MiB).
  *
  * Source: Suh & Shin, "All-to-all personalized communication in multidimensional torus and mesh
  * networks", IEEE TPDS 12(1), 2001 (the idea; link loads by counting).
@@ -126,9 +126,9 @@ struct axis {
     double reach;    /* bytes that a flow has sent which was there from the start */
 };
 
-/* A colour in its phase. Messages of one phase have one size; on a ring the one to the chip half way
- * round, if there is one, goes both ways in halves. So there are two kinds of flows, and all of a
- * kind end at once: when the axis has reached as far. */
+/* A colour in its phase. Messages of one phase have one size; on a ring the one to the chip half
+ * way round, if there is one, goes both ways in halves. So there are two kinds of flows, and all of
+ * a kind end at once: when the axis has reached as far. */
 struct runner {
     uint32_t phase;
     double flows[KINDS]; /* 0 when through */

@@ -275,8 +275,9 @@ static uint32_t called_frame(net_executor *x, uint32_t frame, const struct net_o
     return child;
 }
 
-/* A chip with nothing to do in a call is through when the call's overhead is over. It does not enter
- * a frame, or a failed chip would run ahead through all calls and have their frames live at once. */
+/* A chip with nothing to do in a call is through when the call's overhead is over. It does not
+ * enter a frame, or a failed chip would run ahead through all calls and have their frames live at
+ * once. */
 static void pass_call(net_executor *x, const struct net_ready *at, const struct net_op *op)
 {
     sim_ps delay = x->options.launch_overhead_ps;

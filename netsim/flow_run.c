@@ -164,7 +164,8 @@ static void sort_due(struct flow_run *r, uint32_t count)
 }
 
 /* State lies anywhere in memory, and of thousands of timers of an instant each needs some: it is
- * fetched in steps, AHEAD timers apart, as each address lies in what the step before has fetched. */
+ * fetched in steps, AHEAD timers apart, as each address lies in what the step before has
+ * fetched. */
 #define AHEAD 8
 /* Activities of a run whose state the near caches hold anyway. */
 #define FEW 4096

@@ -186,10 +186,11 @@ void net_maxmin_reset_link(struct net_maxmin *w, uint32_t link)
 /* ---- heap of links by share ---- */
 
 /*
- * A link's share never falls while levels are made: each takes less per hop than the share is. So the
- * heap need not be told of every hop taken; what it knows of a link is a lower bound, looked at again
- * when it comes to the top. Rounding may take a share down by an ulp of the capacity for each level
- * that takes from the link, which is one per unfixed hop at most: the bound leaves room for twice that.
+ * A link's share never falls while levels are made: each takes less per hop than the share is. So
+ * the heap need not be told of every hop taken; what it knows of a link is a lower bound, looked at
+ * again when it comes to the top. Rounding may take a share down by an ulp of the capacity for each
+ * level that takes from the link, which is one per unfixed hop at most: the bound leaves room for
+ * twice that.
  */
 static double share_bound(const struct net_maxmin_link *l)
 {

@@ -80,8 +80,8 @@ SIM_MUST_CHECK enum sim_status net_packet_create(const topo *t, const struct net
                                                  const struct net_packet_client *client,
                                                  const uint32_t *part, struct sim_error *err,
                                                  net_packet_engine **out);
-/** `resolved` (may be `router`) is the router with what it leaves open chosen. Errors: as there, but
- * for SIM_ERESOURCE. */
+/** `resolved` (may be `router`) is the router with what it leaves open chosen. Errors: as there,
+ * but for SIM_ERESOURCE. */
 SIM_MUST_CHECK enum sim_status net_packet_check(const topo *t, const struct net_router *router,
                                                 struct sim_error *err, struct net_router *resolved);
 void net_packet_destroy(net_packet_engine *e);
@@ -152,7 +152,8 @@ bool net_packet_has(const net_packet_engine *e, uint32_t node);
 void net_packet_mail(net_packet_engine *e, uint32_t rank, const void *bytes, size_t count);
 
 void net_packet_counts(const net_packet_engine *e, struct net_packet_counts *out);
-/** Did an audit (struct net_router) find something lost? Then SIM_EINTERNAL, and the run was stopped.
+/** Did an audit (struct net_router) find something lost? Then SIM_EINTERNAL, and the run was
+ * stopped.
  */
 SIM_MUST_CHECK enum sim_status net_packet_fault(const net_packet_engine *e, struct sim_error *err);
 /** Packets in this rank's buffers and on links to them now. */

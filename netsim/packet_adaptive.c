@@ -11,18 +11,19 @@
  *     head o--> +x  adaptive, escape
  *
  * Why nothing waits for ever: number the escape channels by axis, class (before the dateline or
- * behind it) and place along the axis. A packet's class rises where it passes the dateline on whatever
- * channel, no axis is taken up again once its hops are done, and a hop never leads back; so the
- * escape channels that one packet asks for, one after the other, have rising numbers. Of the escape
- * buffers that are not empty the one of the highest number therefore moves on: its head leaves the
- * network, or asks for an empty one. Were nothing to move, all escape buffers would be empty, and
- * then every head could go. (Packets fit whole into a buffer, so none holds two of them for long.)
+ * behind it) and place along the axis. A packet's class rises where it passes the dateline on
+ * whatever channel, no axis is taken up again once its hops are done, and a hop never leads back;
+ * so the escape channels that one packet asks for, one after the other, have rising numbers. Of the
+ * escape buffers that are not empty the one of the highest number therefore moves on: its head
+ * leaves the network, or asks for an empty one. Were nothing to move, all escape buffers would be
+ * empty, and then every head could go. (Packets fit whole into a buffer, so none holds two of them
+ * for long.)
  *
  * Who goes where, of heads and outputs that could at one instant: a head prefers the output with
- * the most free slots in its adaptive channels; then the axis with the most hops left; then the lower
- * axis, and half way round a ring the side its route says. Outputs go by number, each takes the
- * next in turn of the heads that prefer it then. Only what has happened up to that instant counts,
- * and that is the same in whatever windows and on whatever ranks.
+ * the most free slots in its adaptive channels; then the axis with the most hops left; then the
+ * lower axis, and half way round a ring the side its route says. Outputs go by number, each takes
+ * the next in turn of the heads that prefer it then. Only what has happened up to that instant
+ * counts, and that is the same in whatever windows and on whatever ranks.
  *
  * Rounds are an instant each, since outputs share heads: here their order counts.
  *
@@ -228,7 +229,9 @@ ALWAYS_INLINE void plan_adaptive(struct visit *w, uint32_t o)
     uint32_t i;
     for (uint32_t word = 0; word < w->words; word++)
         FOR_EACH_BIT(requests[word], i)
-    nx = earlier_of(nx, go_any_from(w, o, 64 * word + i, &rooms));
+        {
+            nx = earlier_of(nx, go_any_from(w, o, 64 * word + i, &rooms));
+        }
     w->v.output[o].nx = nx;
     w->v.output[o].is_blocked = rooms >= OCCUPIED;
 }

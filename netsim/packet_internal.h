@@ -123,8 +123,8 @@ struct node {
  *                 since in a round outputs go in any order
  *     requests, candidates   [outputs x words] where a mask is several words
  *
- * With statistics only (packet_watch.c): packets of a queue have waited in all, an output had nowhere
- * to send to, packets that waited at most.
+ * With statistics only (packet_watch.c): packets of a queue have waited in all, an output had
+ * nowhere to send to, packets that waited at most.
  *
  * Early binding only: when a channel can be given to a head, NEVER while it belongs to one; no
  * allocation of an output before; round-robin pointers; scratch.
@@ -240,8 +240,8 @@ struct net_packet_engine {
     uint8_t *ring_rate;      /* [rings] of the link; NULL: uniform */
     net_ticks *ring_credit;  /* [rings]; NULL: all `credit` */
     net_ticks credit;
-    /* [all rings x stride], the first `depth` of each in use; then one that is always free, and some
-     * that are only prefetched */
+    /* [all rings x stride], the first `depth` of each in use; then one that is always free, and
+     * some that are only prefetched */
     struct slot *slot;
     uint32_t rings, all_rings;  /* those read here; those written here, read elsewhere, too */
     uint32_t *output_of_link;   /* [links] of its from node */
@@ -298,7 +298,8 @@ struct latency net_packet_latency_of(const net_packet_engine *e, topo_link_id li
 net_ticks net_packet_router_ticks(const net_packet_engine *e, uint64_t latency);
 /* Before anything is done to a node that is here; its view is empty until then. */
 void net_packet_make(net_packet_engine *e, uint32_t node);
-/* A route of the table by its steps, the last of them STEP_HERE; the same one for the same steps. */
+/* A route of the table by its steps, the last of them STEP_HERE; the same one for the same
+ * steps. */
 uint32_t net_packet_table_route(net_packet_engine *e, const uint16_t *step, uint32_t steps);
 /* Does the link behind this port close its axis? */
 bool net_packet_closes_axis(const topo *t, topo_node_id from, uint32_t port);

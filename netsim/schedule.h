@@ -71,8 +71,8 @@ struct net_guard {
  * A buffer is cut into `parts` parts (colours), and each part into one shard per position in the
  * schedule's space (for all-to-all: per pair of source and destination position). A chunk is a box
  * of them: a range of parts, and per space axis one digit relative to the chip's own (modulo the
- * extent), the peer's, or all. Where there is no such rule it is a list for each rank of the role: cell
- * part * shards + shard, as net_schedule_set_cells() numbers them.
+ * extent), the peer's, or all. Where there is no such rule it is a list for each rank of the role:
+ * cell part * shards + shard, as net_schedule_set_cells() numbers them.
  */
 struct net_chunk {
     uint32_t part_begin, part_count;

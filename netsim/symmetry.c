@@ -8,9 +8,9 @@
  *   taking part c and c' run the same program, or neither does
  *   guards      c and c' have the same digits on the axes that guards look at
  *   peers       the image of c's peer is the peer of c'. Hops are walks along ports, so this
- *               follows from the topology, and so do offsets; digits are steps along the group's factors, so it is
- *               enough that one step along each factor commutes; lists are compared entry by
- *               entry; a peer that is a fixed chip never commutes.
+ *               follows from the topology, and so do offsets; digits are steps along the group's
+ *               factors, so it is enough that one step along each factor commutes; lists are
+ *               compared entry by entry; a peer that is a fixed chip never commutes.
  *
  * Cost: axes x steps tried x (chips x (ports + factors) + lists); a wrong step fails on the first
  * few chips as a rule. Schedules that are called are looked at once each.

@@ -136,8 +136,8 @@ static void copy_first(const struct source *s, int element, const char *const *n
         names++;
 }
 
-/* Whoever gives links an error rate or a weight wants it to count: what does not is refused, but for
- * names. */
+/* Whoever gives links an error rate or a weight wants it to count: what does not is refused, but
+ * for names. */
 static enum sim_status check_link_attributes(const struct source *s, const char *file,
                                              struct sim_error *err)
 {

@@ -172,8 +172,8 @@ START_TEST(channels_fill_the_rails)
 }
 END_TEST
 
-/* Where the form of channels calls itself exact it is: without bytes, and where rails are never idle;
- * never where a rail is as fast as what leads to it, or two rings share one. */
+/* Where the form of channels calls itself exact it is: without bytes, and where rails are never
+ * idle; never where a rail is as fast as what leads to it, or two rings share one. */
 START_TEST(channels_know_when_they_are_exact)
 {
     static const struct {

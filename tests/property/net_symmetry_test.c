@@ -261,7 +261,8 @@ static struct net_op plain_op(enum net_op_kind kind)
     return (struct net_op){.kind = kind, .guard = NET_NONE, .chunk = NET_NONE};
 }
 
-/* Stages along z, a role each: they take in, compute for as long as their place says, and pass on. */
+/* Stages along z, a role each: they take in, compute for as long as their place says, and pass
+ * on. */
 START_TEST(stages_of_a_pipeline_are_a_class_each)
 {
     topo *t = topo_or_fail("torus:4x4x4");
@@ -294,8 +295,8 @@ START_TEST(stages_of_a_pipeline_are_a_class_each)
 END_TEST
 
 /* Everybody sends to (x+1, y+1), by a file of routes along y first; chip 0 along x first, if it is
- * odd. Messages go in four circles of four chips. The odd way takes the links of (0,3) and (1,0), of
- * another circle: these two are one part of eight classes, the other two circles are alike. */
+ * odd. Messages go in four circles of four chips. The odd way takes the links of (0,3) and (1,0),
+ * of another circle: these two are one part of eight classes, the other two circles are alike. */
 START_TEST(routes_of_a_file_are_taken_into_account)
 {
     for (int is_odd = 0; is_odd < 2; is_odd++) {

@@ -381,8 +381,8 @@ START_TEST(rings_are_right_and_as_fast_as_podsims)
 }
 END_TEST
 
-/* As many channels as may be: the data is right, in place, and the bytes take the same time over the
- * same links, to a picosecond a message. */
+/* As many channels as may be: the data is right, in place, and the bytes take the same time over
+ * the same links, to a picosecond a message. */
 START_TEST(channels_change_nothing)
 {
     static const int channels[] = {1, 2, 3, 4, 8, 16, 64};

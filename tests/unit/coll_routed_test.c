@@ -115,8 +115,8 @@ START_TEST(two_lines)
 }
 END_TEST
 
-/* Of two messages over one link at once the smaller, 1 byte of 100, is there after 2, when the larger
- * of 30 has as much; then 1 sends 60 on to 2. The chain over the larger is 31 and ends. */
+/* Of two messages over one link at once the smaller, 1 byte of 100, is there after 2, when the
+ * larger of 30 has as much; then 1 sends 60 on to 2. The chain over the larger is 31 and ends. */
 START_TEST(a_small_message_does_not_wait_for_a_large_one)
 {
     struct net_op send = {.kind = NET_OP_SEND, .chunk = NET_NONE, .guard = NET_NONE}, receive;
