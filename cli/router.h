@@ -23,13 +23,14 @@
          "(fixed)"},                                                                               \
         {"vc-binding", "WHEN", "late (with the link) or early (before it)"},                       \
         {"arbitration", "BY", "round robin by input (two get half each) or by channel"},           \
+        {"switching", "BY", "packet (has a link to its end) or flit (others get in between)"},     \
         {"bubble", "PACKETS", "room that packets leave where they enter an axis"},                 \
         {"unchecked", NULL, "take fewer virtual channels than freedom of deadlock needs"},         \
     {                                                                                              \
         "audit", NULL, "see after every window that no packet or credit is lost"                   \
     }
 
-#define CLI_ROUTER_PARAMETERS 12
+#define CLI_ROUTER_PARAMETERS 13
 
 /** What was asked for; start with zeros. */
 struct cli_router {

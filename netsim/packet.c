@@ -115,6 +115,8 @@ static void choose_times(net_packet_engine *e)
         e->flit[r] = (net_ticks)llrint(e->router.flit_bytes * e->ticks_per_byte[r]);
     e->span = SIM_NEW(struct span, (size_t)(SIZES_MAX + 1) * e->rates);
     e->round = e->cycle;
+    for (uint32_t r = 0; r < e->rates && e->is_by_flit; r++)
+        if (e->flit[r] < e->round) e->round = e->flit[r];
 }
 
 /* Slots of a power of two that keep the fastest link busy while credits come round. */
@@ -161,14 +163,16 @@ static enum sim_status choose_channels(net_packet_engine *e, struct sim_error *e
     e->range[NET_ROUTER_VCS_MAX] = (struct class_range){0, (uint16_t)e->vcs};
     uint32_t flits = e->router.packet_bytes / e->router.flit_bytes;
     if (e->router.buffer_flits == 0) e->router.buffer_flits = default_depth(e) * flits;
-    e->depth = e->router.buffer_flits / flits;
-    e->slack = e->router.buffer_flits % flits;
+    uint32_t slot_flits = e->is_by_flit ? 1 : flits;
+    e->depth = e->router.buffer_flits / slot_flits;
+    e->slack = e->router.buffer_flits % slot_flits;
     while (e->stride < e->depth)
         e->stride = UINT32_C(1) << ++e->shift;
     e->is_uniform = e->rates == 1 && e->stride == e->depth;
     for (uint32_t i = 1; i < e->latencies; i++)
         e->is_uniform &= e->latency[i].credit == e->latency[0].credit;
-    e->bubble = e->router.bubble < e->depth ? e->router.bubble : e->depth - 1;
+    uint32_t bubble = e->is_by_flit ? flits - 1 : e->router.bubble; /* room for a whole packet */
+    e->bubble = bubble < e->depth ? bubble : e->depth - 1;
     return SIM_OK;
 }
 
@@ -430,7 +434,10 @@ static enum sim_status resolve(net_packet_engine *e, const topo *t, const struct
     e->router = *router;
     e->stride = 1;
     e->is_early = router->binding == NET_VC_EARLY;
-    e->visit = e->is_early ? net_packet_visit_early : net_packet_visit_late;
+    e->is_by_flit = router->switching == NET_BY_FLIT;
+    e->visit = e->is_by_flit ? net_packet_visit_flits
+               : e->is_early ? net_packet_visit_early
+                             : net_packet_visit_late;
     e->is_adaptive = topo_routing_is_adaptive(t);
     e->is_packed = can_pack(t);
     e->route_end = e->is_packed ? UINT32_C(1) << (8 * topo_axes(t)) : 1;
@@ -561,8 +568,9 @@ uint32_t net_packet_size(net_packet_engine *e, double bytes)
         if (ticks == 0) ticks = 1;
         net_ticks last = e->flit[r] * (1 + e->slack);
         e->span[e->sizes * e->rates + r] = (struct span){ticks, ticks > last ? ticks - last : 0};
-        if (ticks < e->round) e->round = ticks;
+        if (ticks < e->round && !e->is_by_flit) e->round = ticks;
     }
+    e->flits[e->sizes] = e->is_by_flit ? (uint32_t)ceil(bytes / e->router.flit_bytes) : 1;
     return e->sizes++;
 }
 

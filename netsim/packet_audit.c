@@ -17,6 +17,15 @@ static uint32_t count_from_head(const net_packet_engine *e, const struct view *v
     return count;
 }
 
+/* Packets whose last flit, where slots are flits, is among so many from the head on. */
+static uint32_t count_packets(const net_packet_engine *e, uint32_t at, uint32_t slots)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < slots; i++)
+        count += !e->is_by_flit || (route_of(e->slot[ring_on(e, at, i)].packet) & ROUTE_TAIL) != 0;
+    return count;
+}
+
 static uint32_t count_all(const net_packet_engine *e, uint32_t ring)
 {
     uint32_t count = 0;
@@ -45,7 +54,7 @@ static uint64_t audit_rings(net_packet_engine *e, uint32_t node, uint32_t *end)
         uint32_t ring = v.node->first_ring + q, here = count_from_head(e, &v, q);
         if (here != count_all(e, ring)) note_fault(e, node, q, "packets are scattered");
         end[ring] = here == e->depth ? v.queue[q].head : ring_on(e, v.queue[q].head, here);
-        count += here;
+        count += count_packets(e, v.queue[q].head, here);
     }
     return count;
 }

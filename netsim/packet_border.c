@@ -215,9 +215,9 @@ static void tell_routes(const net_packet_engine *e, struct neighbour *n)
         const struct far_ring *r = &n->far[i];
         uint32_t at = r->sent;
         for (uint32_t left = count_filled(e, r); left > 0; left--, at = ring_on(e, at, 1)) {
-            uint32_t route = (uint32_t)e->slot[at].packet & ~ROUTE_LAST;
-            if (!(route & ROUTE_TABLE) || !is_news(n, route & ~ROUTE_TABLE)) continue;
-            tell_route(e, n, route & ~ROUTE_TABLE);
+            uint32_t route = route_of(e->slot[at].packet);
+            if (!(route & ROUTE_TABLE) || !is_news(n, route & ROUTE_INDEX)) continue;
+            tell_route(e, n, route & ROUTE_INDEX);
             routes++;
         }
     }
@@ -316,10 +316,11 @@ static void learn_routes(net_packet_engine *e, struct neighbour *n)
 /* Of theirs, with our numbers. */
 static uint64_t translate(const struct neighbour *n, uint64_t packet)
 {
-    uint32_t route = (uint32_t)packet, tag = (uint32_t)(packet >> 32), table = route & ~ROUTE_LAST;
+    uint32_t route = route_of(packet), tag = tag_of(packet);
     const uint32_t message = (UINT32_C(1) << TAG_SIZE_BIT) - 1;
     tag = (tag & message) | n->size_of[tag >> TAG_SIZE_BIT] << TAG_SIZE_BIT;
-    if (route & ROUTE_TABLE) route = n->route_of[table & ~ROUTE_TABLE] | (route & ROUTE_LAST);
+    if (route & ROUTE_TABLE)
+        route = n->route_of[route & ROUTE_INDEX] | (route & (ROUTE_LAST | ROUTE_TAIL));
     return (uint64_t)tag << 32 | route;
 }
 

@@ -7,15 +7,19 @@
  * is free again once the packet that had it has left the router. Heads that had their channel
  * before go first over heads that have just been given one.
  *
+ * Packets have the link to their end, or it is given flit by flit: then a slot is a flit, a head keeps
+ * its channel until the last flit has gone, and the link while the next flit waits. There, heads
+ * that ask for a channel have their turn at the link as others do, and may waste it.
+ *
  * Source: N. McKeown, "The iSLIP scheduling algorithm for input-queued switches", IEEE/ACM Trans.
  * Networking 7(2), 1999; the router is described in docs/packet.md.
  */
 #include "netsim/packet_visit.h"
 
-/* Injection and ejection are bound late. */
+/* Of whole packets injection and ejection are bound late. */
 ALWAYS_INLINE bool is_bound_early(const struct visit *w, uint32_t o)
 {
-    return o < w->v.node->links;
+    return w->is_by_flit || o < w->v.node->links;
 }
 
 /* From when on the channel can be given to a head; NEVER while it belongs to one. Room in it counts
@@ -23,15 +27,25 @@ ALWAYS_INLINE bool is_bound_early(const struct visit *w, uint32_t o)
 ALWAYS_INLINE net_ticks free_from(const struct visit *w, uint32_t o, uint32_t channel)
 {
     net_ticks free = w->v.available[channel];
+    if (w->is_by_flit) return later_of(free, room_at(w, 2 * channel + 1));
     if (is_bound_early(w, o) && !w->e->router.is_credit_first) return free;
     return later_of(free, room_at(w, 2 * channel));
 }
 
+/* Is the output kept for another queue? */
+ALWAYS_INLINE bool is_held(const struct visit *w, uint32_t o, uint32_t q)
+{
+    uint32_t hold = w->v.output[o].hold;
+    return w->is_by_flit && hold != NONE16 && hold != q;
+}
+
 /* When a head may ask for a channel, or go through the one it has. */
-ALWAYS_INLINE net_ticks act_from(struct visit *w, uint32_t o, const struct queue *q)
+ALWAYS_INLINE net_ticks act_from(struct visit *w, uint32_t o, uint32_t id)
 {
     struct output *out = &w->v.output[o];
+    const struct queue *q = &w->v.queue[id];
     net_ticks room = NET_TICKS_NEVER, link = out->free;
+    if (q->is_bound && is_held(w, o, id)) return NET_TICKS_NEVER; /* planned after each flit */
     if (q->is_bound) {
         room = room_at(w, q->gate);
         out->is_blocked |= room >= OCCUPIED;
@@ -50,7 +64,7 @@ ALWAYS_INLINE net_ticks act_from(struct visit *w, uint32_t o, const struct queue
 ALWAYS_INLINE void join_early(struct visit *w, uint32_t o, uint32_t q)
 {
     struct output *out = &w->v.output[o];
-    net_ticks from = act_from(w, o, &w->v.queue[q]);
+    net_ticks from = act_from(w, o, q);
     out->nx = from < out->nx ? from : out->nx;
 }
 
@@ -76,8 +90,9 @@ ALWAYS_INLINE void find_heads(const struct visit *w, uint32_t o, uint64_t *askin
         {
             const struct queue *q = &w->v.queue[64 * word + i];
             uint64_t is_ready = q->ready <= now, has_room = room_at(w, q->gate) <= now;
+            uint64_t is_free = !is_held(w, o, 64 * word + i);
             asking[word] |= (is_ready & !q->is_bound) << i;
-            able[word] |= (is_ready & q->is_bound & has_room) << i;
+            able[word] |= (is_ready & q->is_bound & has_room & is_free) << i;
         }
     }
 }
@@ -86,7 +101,7 @@ ALWAYS_INLINE void bind(struct visit *w, uint32_t o, uint32_t q, uint32_t vc)
 {
     struct queue *queue = &w->v.queue[q];
     uint32_t channel = o * w->e->vcs + vc;
-    w->v.accept_pointer[q * w->v.node->outputs + o] = (uint8_t)vc;
+    w->v.accept_pointer[q] = (uint16_t)channel;
     w->v.grant_pointer[channel] = (uint16_t)q;
     w->v.available[channel] = NET_TICKS_NEVER;
     queue->gate = 2 * channel;
@@ -99,6 +114,14 @@ ALWAYS_INLINE bool may_take(const struct queue *q, uint32_t channel)
     return channel - q->gate / 2 < q->channels;
 }
 
+/* Which of an output's channels that picked it a head takes: the next after the one that it, or the
+ * head before it, took last, of all outputs' channels in turn. */
+ALWAYS_INLINE uint32_t accept(const struct visit *w, uint32_t o, uint32_t q, uint64_t offers)
+{
+    uint32_t last = w->v.accept_pointer[q] - o * w->e->vcs;
+    return first_after(offers, last < w->e->vcs ? ~UINT64_C(1) << last : 0);
+}
+
 /* Mostly there is one: every free channel picks it. */
 ALWAYS_INLINE bool allocate_to_one(struct visit *w, uint32_t o, uint32_t q)
 {
@@ -108,7 +131,7 @@ ALWAYS_INLINE bool allocate_to_one(struct visit *w, uint32_t o, uint32_t q)
     for (uint32_t i = 0; i < queue->channels; i++)
         offers |= (uint64_t)(free_from(w, o, first + i) <= w->v.output[o].nx) << (first - base + i);
     if (offers == 0) return false;
-    bind(w, o, q, next_round(&offers, 1, w->v.accept_pointer[q * w->v.node->outputs + o]));
+    bind(w, o, q, accept(w, o, q, offers));
     return true;
 }
 
@@ -142,18 +165,24 @@ ALWAYS_INLINE bool allocate_to_all(struct visit *w, uint32_t o, const uint64_t *
         uint64_t offers = 0;
         for (uint32_t other = vc; other < vcs; other++)
             offers |= (uint64_t)(picked[other] == q) << other;
-        bind(w, o, q, next_round(&offers, 1, w->v.accept_pointer[q * w->v.node->outputs + o]));
+        bind(w, o, q, accept(w, o, q, offers));
     }
     return was_asked;
+}
+
+/* At most one head. */
+ALWAYS_INLINE bool is_alone(const struct visit *w, const uint64_t *heads)
+{
+    return w->words == 1 && (heads[0] & (heads[0] - 1)) == 0;
 }
 
 /* One pass of the allocator. */
 ALWAYS_INLINE void allocate(struct visit *w, uint32_t o, const uint64_t *asking, uint64_t *scratch)
 {
     uint64_t first = asking[0];
-    bool is_one = w->words == 1 && (first & (first - 1)) == 0, was_asked;
+    bool was_asked;
     if (w->words == 1 && first == 0) return;
-    if (is_one)
+    if (is_alone(w, asking))
         was_asked = allocate_to_one(w, o, (uint32_t)__builtin_ctzll(first));
     else
         was_asked = allocate_to_all(w, o, asking, scratch);
@@ -209,9 +238,72 @@ ALWAYS_INLINE void grant_link(struct visit *w, uint32_t o)
     move(w, o, q, channel, plan_early, join_early);
 }
 
+/* ---- by flits ---- */
+
+/* Is there a channel that the head may be given now? Of one that has just asked alone: was there? */
+ALWAYS_INLINE bool is_offered(const struct visit *w, uint32_t o, const struct queue *q)
+{
+    bool is_free = q->is_bound;
+    for (uint32_t i = 0; i < q->channels && !is_free; i++)
+        is_free |= free_from(w, o, q->gate / 2 + i) <= w->v.output[o].nx;
+    return is_free;
+}
+
+/* Heads that ask for a channel ask for the link, too: their turn may come though they are given no
+ * channel, and then nobody goes. */
+ALWAYS_INLINE void add_askers(const struct visit *w, uint32_t o, const uint64_t *asking,
+                              uint64_t *able)
+{
+    uint32_t i;
+    for (uint32_t word = 0; word < w->words; word++)
+        FOR_EACH_BIT(asking[word], i)
+        {
+            uint32_t q = 64 * word + i;
+            able[word] |= (uint64_t)(!is_held(w, o, q) && is_offered(w, o, &w->v.queue[q])) << i;
+        }
+}
+
+/* Does the packet's next flit wait already? Then it has the link next. */
+ALWAYS_INLINE bool is_next_here(const struct visit *w, uint32_t q, net_ticks now)
+{
+    const struct queue *queue = &w->v.queue[q];
+    if (q >= w->v.node->rings) return queue->head > 1;
+    net_ticks next = w->slot[slots_on(w, queue->head, 1)].time;
+    return next >= OCCUPIED && next - OCCUPIED <= now;
+}
+
+ALWAYS_INLINE void grant_flit(struct visit *w, uint32_t o)
+{
+    struct output *out = &w->v.output[o];
+    uint64_t *asking = candidates_of(&w->v, w->words, o), *able = w->v.able;
+    bool is_idle = out->free <= out->nx;
+    find_heads(w, o, asking, able);
+    if (is_idle && !is_alone(w, asking)) add_askers(w, o, asking, able);
+    allocate(w, o, asking, w->v.picking);
+    if (is_idle && is_alone(w, asking)) add_askers(w, o, asking, able);
+    uint32_t q = is_idle ? next_round(able, w->words, out->last) : NONE32;
+    if (q != NONE32 && !w->v.queue[q].is_bound) {
+        out->last = (uint16_t)q;
+        out->free = out->nx + w->e->cycle;
+        q = NONE32;
+    }
+    if (q == NONE32) {
+        plan_early(w, o);
+        return;
+    }
+    const struct queue *queue = &w->v.queue[q];
+    uint32_t channel = queue->gate / 2;
+    bool is_last = is_last_flit(w, queue->packet);
+    if (is_last) w->v.available[channel] = out->nx + w->e->cycle;
+    out->hold = !is_last && is_next_here(w, q, out->nx) ? (uint16_t)q : NONE16;
+    move(w, o, q, channel, plan_early, join_early);
+}
+
 ALWAYS_INLINE void grant_early(struct visit *w, uint32_t o)
 {
-    if (is_bound_early(w, o))
+    if (w->is_by_flit)
+        grant_flit(w, o);
+    else if (is_bound_early(w, o))
         grant_link(w, o);
     else
         grant_port(w, o);
@@ -220,6 +312,19 @@ ALWAYS_INLINE void grant_early(struct visit *w, uint32_t o)
 void net_packet_visit_early(net_packet_engine *e, uint32_t node, net_ticks end)
 {
     struct visit w = {.e = e, .node = node, .end = end, .words = 1, .is_uniform = true};
+    if (e->words == 1 && e->is_uniform) {
+        visit_node(w, plan_early, join_early, grant_early);
+        return;
+    }
+    w.words = e->words;
+    w.is_uniform = e->is_uniform;
+    visit_node(w, plan_early, join_early, grant_early);
+}
+
+void net_packet_visit_flits(net_packet_engine *e, uint32_t node, net_ticks end)
+{
+    struct visit w = {
+        .e = e, .node = node, .end = end, .words = 1, .is_uniform = true, .is_by_flit = true};
     if (e->words == 1 && e->is_uniform) {
         visit_node(w, plan_early, join_early, grant_early);
         return;

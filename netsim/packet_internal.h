@@ -41,15 +41,18 @@ struct slot {
  *     bits 0-6 hops left, bit 7 direction (1: -); axis 1 from bit 8, axis 2 from bit 16;
  *     bits 24-26 class of each axis
  *     bits 27-29 either direction is as good, and none is taken yet: adaptive routing only
- * or, with bit 30 set, an index into the table of steps. Bit 31: last packet of its message.
+ * or, with bit 30 set, an index below 2^27 into the table of steps. Bit 31: last packet of its
+ * message. Where slots are flits, bit 27 marks the last of a packet, on either kind of route.
  */
 #define ROUTE_LAST      (UINT32_C(1) << 31)
 #define ROUTE_TABLE     (UINT32_C(1) << 30)
+#define ROUTE_INDEX     ((UINT32_C(1) << 27) - 1)
 #define ROUTE_HOPS      0x7f7f7fu
 #define ROUTE_CLASS_BIT 24
 #define ROUTE_DIRECTION 0x808080u
 #define ROUTE_FREE_BIT  27
-#define TAG_SIZE_BIT    26 /* of a tag: message in the low bits, size above */
+#define ROUTE_TAIL      (UINT32_C(1) << 27) /* of flits: the last of its packet */
+#define TAG_SIZE_BIT    26                  /* of a tag: message in the low bits, size above */
 #define SIZES_MAX       NET_PACKET_SIZES
 
 /* A step of a table route: output in the low 12 bits, class above; all ones: here. */
@@ -61,10 +64,11 @@ struct queue {
     net_ticks ready;
     uint64_t packet;  /* the head, its route that behind the link it waits for; with adaptive
                          routing as it has come */
-    uint32_t head;    /* slot; of an injection queue 1 with a packet, else 0 */
+    uint32_t head;    /* slot; of an injection queue: flits left of its packet, or 1; 0: none */
     uint32_t gate;    /* of the first channel it may take */
     uint8_t channels; /* it may take */
     bool is_bound;    /* early, to the channel of `gate` */
+    bool is_open;     /* flits of its packet have gone, others follow */
     uint8_t axis;     /* along which it comes; AXIS_NONE: a port, or no torus */
     uint16_t input;   /* the link it belongs to, or the port behind all links */
 };
@@ -85,6 +89,7 @@ struct output {
     bool is_ejection;    /* no rings behind it */
     bool is_blocked;     /* `nx` does not know of a credit still to come */
     uint16_t behind;     /* a channel plus this is the queue behind it, modulo 2^16 */
+    uint16_t hold;       /* queue whose next flit it is kept for; NONE16 */
 };
 static_assert(sizeof(struct queue) == 32 && sizeof(struct output) <= 64, "half a line and a line");
 
@@ -145,7 +150,7 @@ struct node {
     X(net_ticks, available, early *channels)                                                       \
     X(net_ticks, alloc, early *outputs)                                                            \
     X(uint16_t, grant_pointer, early *channels)                                                    \
-    X(uint8_t, accept_pointer, early *queues *outputs)                                             \
+    X(uint16_t, accept_pointer, early *queues)                                                     \
     X(uint64_t, able, early *words)                                                                \
     X(uint64_t, picking, early *words)
 
@@ -204,7 +209,7 @@ struct net_packet_engine {
                                            make no whole packet */
     uint32_t stride, shift;             /* of rings in `slot`: a power of two */
     net_ticks ejection;
-    bool is_early, is_adaptive, is_packed, can_train, are_trains;
+    bool is_early, is_by_flit, is_adaptive, is_packed, can_train, are_trains;
     void (*visit)(net_packet_engine *e, uint32_t node, net_ticks end);
     bool is_uniform;     /* links are alike in rate and credit latency, rings a power of two */
     uint32_t route_end;  /* of packed routes: a hop behind the last axis */
@@ -219,7 +224,8 @@ struct net_packet_engine {
     struct latency *latency;
     double size_bytes[SIZES_MAX];
     uint32_t sizes;
-    struct span *span; /* [SIZES_MAX + 1 x rates] */
+    struct span *span;         /* [SIZES_MAX + 1 x rates] */
+    uint32_t flits[SIZES_MAX]; /* that are moved one by one; 1 where packets are */
 
     struct kind *kind; /* [kinds] */
     uint32_t kinds;
@@ -311,6 +317,7 @@ void net_packet_audit(net_packet_engine *e);
 /* One node for one window: everything it does before `end`. */
 void net_packet_visit_late(net_packet_engine *e, uint32_t node, net_ticks end);
 void net_packet_visit_early(net_packet_engine *e, uint32_t node, net_ticks end);
+void net_packet_visit_flits(net_packet_engine *e, uint32_t node, net_ticks end);
 void net_packet_visit_adaptive(net_packet_engine *e, uint32_t node, net_ticks end);
 
 /* Adaptive routing, once channels are chosen. Errors: SIM_EDATA. */
@@ -368,7 +375,7 @@ static inline struct step net_packet_step(const net_packet_engine *e, const stru
                                           uint32_t route)
 {
     if ((route & ROUTE_TABLE) == 0) return net_packet_packed_step(e, n, route);
-    uint16_t step = e->step[route & (ROUTE_TABLE - 1)];
+    uint16_t step = e->step[route & ROUTE_INDEX];
     if (step == STEP_HERE) return (struct step){n->links, 0, route};
     return (struct step){step & ((1u << STEP_CLASS_BIT) - 1), step >> STEP_CLASS_BIT, route + 1};
 }

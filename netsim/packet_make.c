@@ -79,7 +79,8 @@ void net_packet_make(net_packet_engine *e, uint32_t node)
         if (q < n->rings) set_bit(v.idle, q);
     }
     for (uint32_t o = 0; o < OUTPUTS(n->outputs); o++)
-        v.output[o] = (struct output){.nx = NET_TICKS_NEVER, .node = node, .is_ejection = true};
+        v.output[o] = (struct output){
+            .nx = NET_TICKS_NEVER, .node = node, .is_ejection = true, .hold = NONE16};
     for (uint32_t gate = 0; gate < 2 * n->outputs * e->vcs; gate++)
         v.gate[gate] = free_slot(e);
     net_packet_links_of(e, node, e->links_of_one);

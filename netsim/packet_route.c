@@ -92,7 +92,7 @@ uint32_t net_packet_table_route(net_packet_engine *e, const uint16_t *step, uint
     if (2 * e->table_routes >= e->table_size) grow_table(e);
     uint32_t *place = find_place(e, step, steps), first = e->steps;
     if (*place != NONE32) return *place | ROUTE_TABLE;
-    assert(first + steps < ROUTE_TABLE);
+    assert(first + steps <= ROUTE_INDEX);
     SIM_GROW(e->step, e->step_capacity, first + steps);
     memcpy(e->step + first, step, steps * sizeof *step);
     e->steps += steps;

@@ -24,6 +24,7 @@ struct visit {
     const struct kind *kind;
     uint32_t node, words;
     bool is_uniform;   /* as of the engine */
+    bool is_by_flit;   /* as of the engine */
     bool is_watched;   /* as of the router */
     struct slot *slot; /* of the engine, as `mask`: the compiler may not suppose that these stay */
     uint32_t mask;     /* of a slot in its ring, where rings are a power of two */
@@ -140,7 +141,8 @@ ALWAYS_INLINE uint32_t put_head(const net_packet_engine *e, struct view *v, uint
     uint32_t q = n->rings + port, route = packet->route | (packet->is_last ? ROUTE_LAST : 0);
     struct queue *queue = &v->queue[q];
     assert(queue->head == 0);
-    queue->head = 1;
+    queue->head = e->flits[packet->size];
+    if (e->is_by_flit && queue->head == 1) route |= ROUTE_TAIL;
     queue->ready = later_of(queue->ready, ready);
     struct step step = {n->injection, NET_ROUTER_VCS_MAX, route};
     if (n->injection == NONE16) step = net_packet_step(e, n, route);
@@ -149,9 +151,10 @@ ALWAYS_INLINE uint32_t put_head(const net_packet_engine *e, struct view *v, uint
     return step.output;
 }
 
-/* What a packet takes on a link of the rate. */
+/* What a packet, or one of its flits, takes on a link of the rate. */
 ALWAYS_INLINE struct span span_of(const struct visit *w, uint64_t packet, uint32_t rate)
 {
+    if (w->is_by_flit) return (struct span){w->e->flit[w->is_uniform ? 0 : rate], 0};
     uint32_t size = tag_of(packet) >> TAG_SIZE_BIT;
     return w->is_uniform ? w->e->span[size] : w->e->span[size * w->e->rates + rate];
 }
@@ -172,8 +175,14 @@ ALWAYS_INLINE void leave_ring(struct visit *w, uint32_t q, net_ticks when, net_t
     if (was_full) wake(e, e->upstream[ring], free);
 }
 
+ALWAYS_INLINE bool is_last_flit(const struct visit *w, uint64_t packet)
+{
+    return !w->is_by_flit || (route_of(packet) & ROUTE_TAIL) != 0;
+}
+
 ALWAYS_INLINE void deliver(struct visit *w, uint64_t packet, net_ticks when)
 {
+    if (!is_last_flit(w, packet)) return;
     net_packet_engine *e = w->e;
     e->counts.delivered++;
     e->client.deliver(e->client.context, w->node, tag_of(packet) & (NET_PACKET_MESSAGES - 1),
@@ -205,6 +214,13 @@ ALWAYS_INLINE net_ticks start_of(const struct visit *w, net_ticks arrived, uint6
     return slow > fast ? arrived + slow - fast : arrived;
 }
 
+/* The next flit of queue q's packet goes where the one before it went. */
+ALWAYS_INLINE void follow(struct visit *w, uint32_t q, uint32_t output, uint64_t packet)
+{
+    w->v.queue[q].packet = packet;
+    set_bit(requests_of(&w->v, w->words, output), q);
+}
+
 /* Does the queue have a head in this window? Where every link ejects by itself, those that are
  * there go at once. */
 ALWAYS_INLINE bool look(struct visit *w, uint32_t q, join_fn join)
@@ -231,7 +247,10 @@ ALWAYS_INLINE bool look(struct visit *w, uint32_t q, join_fn join)
             continue;
         }
         queue->ready = later_of(start_of(w, arrived, packet, in, step.output), queue->ready);
-        request(e, &w->v, w->words, q, step, tag_of(packet));
+        if (w->is_by_flit && queue->is_open)
+            follow(w, q, step.output, step.route | (uint64_t)tag_of(packet) << 32);
+        else
+            request(e, &w->v, w->words, q, step, tag_of(packet));
         join(w, step.output, q);
         return true;
     }
@@ -250,6 +269,19 @@ ALWAYS_INLINE void refill(struct visit *w, uint32_t q, join_fn join)
         return;
     join(w, put_head(e, &w->v, w->words, port, &packet, ready), q);
     if (packet.more >= TRAIN_LEAST) net_packet_train_start(e, w->node, port, packet.more);
+}
+
+/* From an injection head: the next flit of its packet, or the next packet. */
+ALWAYS_INLINE void take_next(struct visit *w, uint32_t o, uint32_t q, join_fn join)
+{
+    struct queue *queue = &w->v.queue[q];
+    if (!w->is_by_flit || queue->head == 1) {
+        refill(w, q, join);
+        return;
+    }
+    uint64_t tail = --queue->head == 1 ? ROUTE_TAIL : 0;
+    follow(w, q, o, queue->packet | tail);
+    join(w, o, q);
 }
 
 /* Into the ring behind an output's channel. */
@@ -281,7 +313,7 @@ ALWAYS_INLINE void move(struct visit *w, uint32_t o, uint32_t q, uint32_t channe
         deliver(w, packet, now + span.whole);
     } else {
         push(w, out, channel, packet);
-        w->hops += o < v->node->links;
+        w->hops += (o < v->node->links) & is_last_flit(w, packet);
     }
     out->free = now + span.whole;
     out->busy += span.whole;
@@ -290,8 +322,9 @@ ALWAYS_INLINE void move(struct visit *w, uint32_t o, uint32_t q, uint32_t channe
     clear_bit(requests_of(v, w->words, o), q);
     if (is_wanted(v, w->words, o)) plan(w, o);
     queue->ready = now + span.whole;
+    if (w->is_by_flit) queue->is_open = !is_last_flit(w, packet);
     if (q >= v->node->rings) {
-        refill(w, q, join);
+        take_next(w, o, q, join);
     } else {
         leave_ring(w, q, now, span.room);
         if (!look(w, q, join)) set_bit(v->idle, q);

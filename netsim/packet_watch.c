@@ -37,14 +37,17 @@ void net_packet_note_stall(const net_packet_engine *e, uint32_t node, uint32_t o
     if (wanted < out->nx) v.stalled[o] += out->nx - wanted;
 }
 
+/* Where slots are flits, each is its part of a full packet. */
 static void add_queues(const net_packet_engine *e, const struct view *v,
                        struct net_packet_watch *watch)
 {
+    uint32_t slots = e->is_by_flit ? e->router.packet_bytes / e->router.flit_bytes : 1;
     for (uint32_t q = 0; q < v->node->rings; q++) {
         topo_link_id link = e->ring_link[(v->node->first_ring + q) / e->vcs];
         if (link == TOPO_NONE) continue;
-        watch[link].waited += (int64_t)v->waited[q];
-        if (v->most[q] > watch[link].most) watch[link].most = v->most[q];
+        int64_t most = (v->most[q] + slots - 1) / slots;
+        watch[link].waited += (int64_t)(v->waited[q] / slots);
+        if (most > watch[link].most) watch[link].most = most;
     }
 }
 

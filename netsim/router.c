@@ -10,7 +10,7 @@
 #define BOOKSIM                                                                                    \
     .is_in_cycles = true, .hop = 3, .credit = 2, .injection = 2, .ejection = 3,                    \
     .is_one_port = true, .is_injection_buffered = true, .binding = NET_VC_EARLY, .flit_bytes = 32, \
-    .arbitration = NET_BY_CHANNEL, .vcs = 4
+    .arbitration = NET_BY_CHANNEL, .switching = NET_BY_FLIT, .vcs = 4
 
 static const struct net_router routers[] = {
     {.name = "tpu", .packet_bytes = 4096, .flit_bytes = 4096, .bubble = 2},
@@ -69,6 +69,9 @@ enum sim_status net_router_check(const struct net_router *r, struct sim_error *e
         return sim_error_set(err, SIM_EUSAGE,
                              "a bubble of %u packets goes with late binding of virtual channels",
                              r->bubble);
+    if (r->switching == NET_BY_FLIT && r->binding != NET_VC_EARLY)
+        return sim_error_set(err, SIM_EUSAGE,
+                             "switching by flit goes with early binding of virtual channels");
     if (r->vcs > NET_ROUTER_VCS_MAX)
         return sim_error_set(err, SIM_EUSAGE, "%u virtual channels, at most %u are possible",
                              r->vcs, NET_ROUTER_VCS_MAX);
@@ -96,6 +99,7 @@ enum {
     CLASS_RULE,
     VC_BINDING,
     ARBITRATION,
+    SWITCHING,
     BUBBLE
 };
 
@@ -110,11 +114,13 @@ const char *const net_router_parameters[] = {"packet",
                                              "class-rule",
                                              "vc-binding",
                                              "arbitration",
+                                             "switching",
                                              "bubble",
                                              NULL};
 static const char *const class_rules[] = {"routing", "dateline", "wrap", NULL};
 static const char *const bindings[] = {"late", "early", NULL};
 static const char *const arbitrations[] = {"input", "channel", NULL};
+static const char *const switchings[] = {"packet", "flit", NULL};
 
 static int find(const char *const *names, const char *name)
 {
@@ -199,10 +205,15 @@ enum sim_status net_router_set(struct net_router *r, const char *parameter, cons
     case VC_BINDING:
         SIM_TRY(set_choice(bindings, value, &choice, err));
         r->binding = (enum net_vc_binding)choice;
+        if (r->binding == NET_VC_LATE) r->switching = NET_BY_PACKET;
         return SIM_OK;
     case ARBITRATION:
         SIM_TRY(set_choice(arbitrations, value, &choice, err));
         r->arbitration = (enum net_arbitration)choice;
+        return SIM_OK;
+    case SWITCHING:
+        SIM_TRY(set_choice(switchings, value, &choice, err));
+        r->switching = (enum net_switching)choice;
         return SIM_OK;
     case BUBBLE:
         return set_count(value, 0, NET_ROUTER_BUFFER_MAX, &r->bubble, err);
@@ -225,11 +236,12 @@ const char *net_router_format(const struct net_router *r, char *buffer, size_t b
         buffer, bytes,
         "%s: packets of %s in flits of %s, %u virtual channels of %u flits; latency in %s: "
         "hop %s, credit %s, injection %s, ejection %s; classes by %s, %s binding, turns by %s, "
-        "bubble of %u packets",
+        "switched by %s, bubble of %u packets",
         r->name, sim_bytes_format(r->packet_bytes, packet), sim_bytes_format(r->flit_bytes, flit),
         r->vcs, r->buffer_flits, r->is_in_cycles ? "cycles" : "addition to the link's",
         latency_text(r, r->hop, latency[0]), latency_text(r, r->credit, latency[1]),
         latency_text(r, r->injection, latency[2]), latency_text(r, r->ejection, latency[3]),
-        class_rules[r->class_rule], bindings[r->binding], arbitrations[r->arbitration], r->bubble);
+        class_rules[r->class_rule], bindings[r->binding], arbitrations[r->arbitration],
+        switchings[r->switching], r->bubble);
     return buffer;
 }

@@ -42,6 +42,13 @@ enum net_arbitration {
     NET_BY_CHANNEL /* round robin over all virtual channels */
 };
 
+/** What moves as a whole; there is always room for a whole packet behind the link. */
+enum net_switching {
+    NET_BY_PACKET, /* a packet has the link from its first flit to its last */
+    NET_BY_FLIT    /* a packet keeps the link while its next flit waits; where flits go on as they
+                      arrive, others get in between. With early binding. */
+};
+
 #define NET_ROUTER_BUFFER_MAX 16384u /* packets per virtual channel */
 #define NET_ROUTER_VCS_MAX    64u
 
@@ -61,6 +68,7 @@ struct net_router {
     enum net_vc_binding binding;
     bool is_credit_first;
     enum net_arbitration arbitration;
+    enum net_switching switching;
     /* Packets for which a packet that enters an axis, from a chip or another axis, leaves room:
      * what goes round a full ring stays moving. Source: C. Carrion, R. Beivide, J. A. Gregorio & F.
      * Vallejo, "A flow control mechanism to avoid message deadlock in k-ary n-cube networks", HiPC
@@ -79,7 +87,8 @@ const struct net_router *net_router_list(void);
 /** The parameters that can be set by name: "packet", "flit", "vcs", "buffer" (flits a virtual
  * channel), "hop-latency", "credit-latency", "injection-latency", "ejection-latency" (cycles where
  * the router counts in them, else times), "class-rule", "vc-binding", "arbitration",
- * "bubble" (packets); ended by NULL. */
+ * "switching", "bubble" (packets); ended by NULL. Late binding also means switching by packet,
+ * unless "switching" is set after it. */
 extern const char *const net_router_parameters[];
 /** Errors: SIM_EDATA says what was found and wanted. */
 SIM_MUST_CHECK enum sim_status net_router_set(struct net_router *router, const char *parameter,

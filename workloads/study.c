@@ -51,7 +51,8 @@ struct network_fields {
     const char *routing, *fail, *fail_random;
     struct router_fields {
         const char *preset, *packet, *flit, *vcs, *buffer, *hop_latency, *credit_latency,
-            *injection_latency, *ejection_latency, *class_rule, *vc_binding, *arbitration, *bubble;
+            *injection_latency, *ejection_latency, *class_rule, *vc_binding, *arbitration, *switching,
+            *bubble;
     } router;
 };
 struct sharding_fields {
@@ -115,6 +116,7 @@ static const struct sim_field router_table[] = {
     FIELD("class_rule", TEXT, network.router.class_rule),
     FIELD("vc_binding", TEXT, network.router.vc_binding),
     FIELD("arbitration", TEXT, network.router.arbitration),
+    FIELD("switching", TEXT, network.router.switching),
     FIELD("bubble", TEXT, network.router.bubble),
     {.key = NULL},
 };
@@ -308,6 +310,7 @@ static enum sim_status read_router(const struct study_fields *f, const struct si
                                   r->class_rule,
                                   r->vc_binding,
                                   r->arbitration,
+                                  r->switching,
                                   r->bubble};
     const struct net_router *preset = net_router_find(name);
     enum sim_status status = SIM_OK;

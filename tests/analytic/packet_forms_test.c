@@ -109,6 +109,33 @@ START_TEST(latencies_of_the_router_count_as_the_manual_says)
     ck_assert_int_eq(send_one("ring:17,link=1GB/s", &r, 5, 32), (2 + 3 * 5 + 3) * 32000);
     r = router_or_fail("booksim-p");
     ck_assert_int_eq(send_one("ring:17,link=1GB/s", &r, 5, 256), (2 + 3 * 5 + 3 + 7) * 32000);
+    /* four flits, the last not full; a packet as a whole ends with its last byte */
+    ck_assert_int_eq(send_one("ring:17,link=1GB/s", &r, 5, 100), (2 + 3 * 5 + 3 + 3) * 32000);
+    r.switching = NET_BY_PACKET;
+    ck_assert_int_eq(send_one("ring:17,link=1GB/s", &r, 5, 100), (2 + 3 * 5 + 2) * 32000 + 100000);
+}
+END_TEST
+
+/* Chips 0 and 1 each send a packet of 8 flits to chip 3, at once. What starts at chip 1 is granted
+ * the link to chip 2 in cycles 2, 3, 4 as its flits arrive. In cycle 5 the other packet's first
+ * flit is there, it is its turn, and it gets in between. Then the first packet has a flit waiting,
+ * keeps the link and is gone in cycle 10, one later than alone; the other one's last flit leaves in
+ * cycle 17. All this happens again two and three chips on, one hop of 3 cycles later each; the last
+ * flits leave chip 3 in 16 and 23, and ejection takes 3. Whole packets wait for each other. */
+START_TEST(flits_of_another_packet_get_in_between)
+{
+    static const topo_chip_id from[] = {0, 1}, to[] = {3, 3};
+    static const uint64_t bytes[] = {256, 256};
+    static const int cycles[2][2] = {[NET_BY_PACKET] = {26, 18}, [NET_BY_FLIT] = {26, 19}};
+    struct net_router r = router_or_fail("booksim-p");
+    topo *t = topo_or_fail("ring:17,link=1GB/s");
+    for (int by = NET_BY_PACKET; by <= NET_BY_FLIT; by++) {
+        r.switching = (enum net_switching)by;
+        struct times times = send_all(t, &r, 2, from, to, bytes);
+        for (uint32_t i = 0; i < 2; i++)
+            ck_assert_int_eq(times.end[i], cycles[by][times.src[i]] * 32000);
+    }
+    topo_destroy(t);
 }
 END_TEST
 
@@ -270,6 +297,7 @@ int main(void)
     tcase_set_timeout(forms, 120);
     tcase_add_test(forms, one_message_takes_its_hops_and_its_bytes);
     tcase_add_test(forms, latencies_of_the_router_count_as_the_manual_says);
+    tcase_add_test(forms, flits_of_another_packet_get_in_between);
     tcase_add_test(forms, a_faster_link_waits_for_the_bytes_of_a_slower_one);
     tcase_add_test(forms, two_messages_over_one_link_get_half_each);
     tcase_add_test(forms, eight_senders_into_one_port_end_within_a_packet_of_each_other);

@@ -89,7 +89,8 @@ static void whole_and_cut(uint64_t seed, bool is_adaptive)
     struct sim_rng rng;
     sim_rng_init(&rng, seed, 78);
     topo *t = is_adaptive ? random_adaptive_topology(&rng) : random_topology(&rng);
-    const struct net_router router = is_adaptive ? random_late_router(&rng) : random_router(&rng);
+    const struct net_router router =
+        is_adaptive ? random_late_router(&rng, t) : random_router(&rng, t);
     struct net_options options = {.router = &router,
                                   .entry_overhead_ps = pick(&rng, 2) * 1234,
                                   .send_overhead_ps = pick(&rng, 3) * 777};

@@ -128,7 +128,7 @@ START_TEST(windows_do_not_matter)
     struct sim_rng rng;
     sim_rng_init(&rng, (uint64_t)_i, 79);
     topo *t = random_adaptive_topology(&rng);
-    const struct net_router router = random_late_router(&rng);
+    const struct net_router router = random_late_router(&rng, t);
     struct net_options options = {.router = &router};
     struct coll_spec spec;
     struct outcome whole, part;

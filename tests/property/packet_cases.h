@@ -27,7 +27,8 @@ static inline topo *random_topology(struct sim_rng *rng)
     return topo_or_fail(spec);
 }
 
-static inline struct net_router random_router(struct sim_rng *rng)
+/* BookSim's rules of classes are for healthy untwisted tori. */
+static inline struct net_router random_router(struct sim_rng *rng, const topo *t)
 {
     static const char *const names[] = {"tpu", "tpu", "tpu", "booksim-a", "booksim-p"};
     static const uint32_t packets[] = {4096, 512, 1000, 65536};
@@ -41,6 +42,8 @@ static inline struct net_router random_router(struct sim_rng *rng)
         r.ejection = pick(rng, 2) * 12345;
     } else {
         r.vcs = 8;
+        if (pick(rng, 3) == 0) r.switching = NET_BY_PACKET;
+        if (topo_is_faulty(t) || topo_is_twisted(t)) r.class_rule = NET_CLASS_ROUTING;
     }
     return r;
 }
@@ -58,10 +61,11 @@ static inline topo *random_adaptive_topology(struct sim_rng *rng)
     return t;
 }
 
-static inline struct net_router random_late_router(struct sim_rng *rng)
+static inline struct net_router random_late_router(struct sim_rng *rng, const topo *t)
 {
-    struct net_router r = random_router(rng);
+    struct net_router r = random_router(rng, t);
     r.binding = NET_VC_LATE;
+    r.switching = NET_BY_PACKET;
     if (!r.is_in_cycles) r.vcs = 3 + pick(rng, 4);
     if (pick(rng, 3) == 0) r.class_rule = NET_CLASS_DATELINE;
     return r;

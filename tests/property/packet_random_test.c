@@ -59,7 +59,7 @@ START_TEST(windows_do_not_matter_and_nothing_is_lost)
     struct sim_rng rng;
     sim_rng_init(&rng, (uint64_t)_i, 77);
     topo *t = random_topology(&rng);
-    const struct net_router router = random_router(&rng);
+    const struct net_router router = random_router(&rng, t);
     struct net_options options = {.router = &router, .entry_overhead_ps = pick(&rng, 2) * 1234};
     struct coll_spec spec;
     struct sim_error err = {0};
@@ -92,7 +92,7 @@ START_TEST(windows_do_not_matter_to_several_at_once)
     struct sim_rng rng;
     sim_rng_init(&rng, (uint64_t)_i, 78);
     topo *t = random_topology(&rng);
-    const struct net_router router = random_router(&rng);
+    const struct net_router router = random_router(&rng, t);
     struct net_options options = {.router = &router};
     struct at_once at_once;
     struct outcome whole, part;
