@@ -199,15 +199,29 @@ static bool drain(struct run *r)
     return is_drained(r);
 }
 
-static void run_phases(struct run *r, const topo *t, struct net_traffic_result *out)
+/* Sources never end: where nothing moves any more, nothing can, unless an audit has stopped the run.
+ */
+static enum sim_status run_until(struct run *r, uint64_t cycle, struct sim_error *err)
 {
-    net_packet_run(r->engine, r->begin * r->cycle);
+    if (net_packet_run(r->engine, cycle * r->cycle)) return SIM_OK;
+    struct sim_error fault = {0};
+    int64_t sums[] = {(int64_t)net_packet_in_flight(r->engine),
+                      net_packet_fault(r->engine, &fault) != SIM_OK};
+    add_ranks(r, sums, 2);
+    return sums[0] > 0 && sums[1] == 0 ? net_packet_deadlock(r->engine, err) : SIM_OK;
+}
+
+static enum sim_status run_phases(struct run *r, const topo *t, struct sim_error *err,
+                                  struct net_traffic_result *out)
+{
+    SIM_TRY(run_until(r, r->begin, err));
     net_ticks *before = busy_of_links(r, t);
-    net_packet_run(r->engine, r->end * r->cycle);
+    enum sim_status status = run_until(r, r->end, err);
     add_ranks(r, (int64_t *)&r->accepted, 1);
     note_ports(r, t, before, out);
     note_loads(r, t, out);
     sim_free(before);
+    if (status != SIM_OK) return status;
     if (!out->is_saturated) out->is_saturated = !drain(r);
     if (r->traffic->partition != NULL) net_histogram_share(r->latency);
     if (!out->is_saturated) note_latencies(r, out);
@@ -215,6 +229,7 @@ static void run_phases(struct run *r, const topo *t, struct net_traffic_result *
     uint64_t windows = out->counts.windows; /* all ranks run the same */
     add_ranks(r, (int64_t *)&out->counts, sizeof out->counts / sizeof(int64_t));
     out->counts.windows = windows;
+    return net_packet_fault(r->engine, err);
 }
 
 enum sim_status net_traffic_run(const topo *t, const struct net_traffic *traffic,
@@ -240,8 +255,7 @@ enum sim_status net_traffic_run(const topo *t, const struct net_traffic *traffic
     r.latency = net_histogram_create();
     out->cycle_ps = (double)r.cycle / (double)net_packet_ticks_per_ps(r.engine);
     start_sources(&r, t);
-    run_phases(&r, t, out);
-    enum sim_status status = net_packet_fault(r.engine, err);
+    enum sim_status status = run_phases(&r, t, err, out);
     net_histogram_destroy(r.latency);
     sim_free(r.accepted_at);
     sim_free(r.source);
