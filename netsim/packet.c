@@ -420,6 +420,7 @@ static enum sim_status build(net_packet_engine *e, struct sim_error *err)
         e->wake = SIM_NEW(net_ticks, e->nodes + 1);
         e->due = SIM_NEW(net_ticks, e->nodes + 1);
         e->arriving = SIM_NEW(uint64_t, (size_t)(e->nodes + 1) * e->words);
+        e->awaited = SIM_NEW(uint64_t, (size_t)(e->nodes + 1) * e->words);
         e->upstream = SIM_NEW(uint32_t, e->rings);
         e->ring_link = SIM_NEW(topo_link_id, e->rings / e->vcs + 1);
         e->output_of_link = SIM_NEW(uint32_t, topo_links(t));
@@ -517,6 +518,7 @@ void net_packet_destroy(net_packet_engine *e)
     sim_free(e->wake);
     sim_free(e->due);
     sim_free(e->arriving);
+    sim_free(e->awaited);
     sim_free(e->upstream);
     sim_free(e->ring_link);
     sim_free(e->own);

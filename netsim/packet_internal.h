@@ -241,6 +241,8 @@ struct net_packet_engine {
     uint64_t *arriving;      /* [(nodes + 1) x words] queues that may have packets without a known
                                head: who writes into a ring sets its bit, who finds it empty clears
                                it */
+    uint64_t *awaited;       /* as `arriving`: queues whose writers wait for room: who pops a packet
+                                there wakes the writer */
     uint32_t *upstream;      /* [rings] node that writes */
     topo_link_id *ring_link; /* [rings / vcs]; TOPO_NONE: an injection's */
     uint8_t *ring_rate;      /* [rings] of the link; NULL: uniform */

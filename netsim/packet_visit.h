@@ -61,12 +61,6 @@ ALWAYS_INLINE uint32_t slots_on(const struct visit *w, uint32_t slot, uint32_t c
     return ring_on(w->e, slot, count);
 }
 
-ALWAYS_INLINE uint32_t slots_back(const struct visit *w, uint32_t slot, uint32_t count)
-{
-    if (w->is_uniform) return slot ^ (((slot - count) ^ slot) & w->mask);
-    return ring_back(w->e, slot, count);
-}
-
 /* A node walks far along its rings in a window: ask for the next line, or the one after it. */
 ALWAYS_INLINE void prefetch_along(const struct visit *w, uint32_t slot)
 {
@@ -111,6 +105,11 @@ ALWAYS_INLINE bool is_wanted(const struct view *v, uint32_t words, uint32_t o)
 ALWAYS_INLINE uint64_t *arriving_at(const net_packet_engine *e, uint32_t words, uint32_t node)
 {
     return e->arriving + (size_t)node * words;
+}
+
+ALWAYS_INLINE uint64_t *awaited_at(const net_packet_engine *e, uint32_t words, uint32_t node)
+{
+    return e->awaited + (size_t)node * words;
 }
 
 /* From when on there is room behind a gate; OCCUPIED or later: not known yet. */
@@ -165,14 +164,15 @@ ALWAYS_INLINE void leave_ring(struct visit *w, uint32_t q, net_ticks when, net_t
 {
     net_packet_engine *e = w->e;
     uint32_t ring = w->v.node->first_ring + q, at = w->v.queue[q].head;
-    /* occupied when a sender may have to wait */
-    bool was_full = w->slot[slots_back(w, at, e->bubble + 1)].time >= OCCUPIED;
+    uint64_t *awaited = awaited_at(e, w->words, w->node) + q / 64, own = UINT64_C(1) << q % 64;
     if (w->is_watched) net_packet_note_wait(e, w->node, q, when);
     net_ticks free = when + room + (w->is_uniform ? e->credit : e->ring_credit[ring]);
     w->slot[at].time = free;
     prefetch_along(w, at);
     w->v.queue[q].head = slots_on(w, at, 1);
-    if (was_full) wake(e, e->upstream[ring], free);
+    if ((*awaited & own) == 0) return;
+    *awaited &= ~own;
+    wake(e, e->upstream[ring], free);
 }
 
 ALWAYS_INLINE bool is_last_flit(const struct visit *w, uint64_t packet)
@@ -355,12 +355,25 @@ ALWAYS_INLINE uint32_t next_round(const uint64_t *bits, uint32_t words, uint32_t
 /* Queues without a known head that may have one look for it, and outputs for credits. */
 ALWAYS_INLINE void start_visit(struct visit *w, join_fn join)
 {
-    uint32_t outputs = w->v.node->outputs, i;
-    for (uint32_t o = 0; o < outputs; o++)
-        w->v.dirty[o / 64] |= (uint64_t)w->v.output[o].is_blocked << o % 64;
+    uint32_t i;
     for (uint32_t word = 0; word < w->words; word++)
         FOR_EACH_BIT(w->v.idle[word] & arriving_at(w->e, w->words, w->node)[word], i)
     if (look(w, 64 * word + i, join)) clear_bit(w->v.idle, 64 * word + i);
+}
+
+/* Outputs that wait for room nobody has told of yet are looked at anew when the node is next woken,
+ * and who pops a packet behind them wakes it. */
+ALWAYS_INLINE void await_room(struct visit *w)
+{
+    net_packet_engine *e = w->e;
+    uint32_t outputs = w->v.node->outputs, vcs = e->vcs;
+    for (uint32_t o = 0; o < outputs; o++) {
+        const struct output *out = &w->v.output[o];
+        if (!out->is_blocked) continue;
+        set_bit(w->v.dirty, o);
+        for (uint32_t channel = o * vcs; channel < (o + 1) * vcs; channel++)
+            set_bit(awaited_at(e, w->words, out->node), (uint16_t)(channel + out->behind));
+    }
 }
 
 /* It is time for the node's client. */
@@ -453,6 +466,7 @@ ALWAYS_INLINE void visit_node(struct visit w, plan_fn plan, join_fn join, grant_
         if (limit > *due) limit = *due;
         grant_before(&w, limit, grant);
     }
+    await_room(&w);
     if (w.later < first) first = w.later;
     if (*due < first) first = *due;
     if (n->train_end < first) first = n->train_end;

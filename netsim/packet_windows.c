@@ -24,12 +24,8 @@ ALWAYS_INLINE void prefetch_block(const net_packet_engine *e, uint32_t node)
         __builtin_prefetch(block + at, 1);
 }
 
-/* Around a head: leave_ring() looks behind it, look() after it. What lies round the ring's end is
- * left out. */
 ALWAYS_INLINE void prefetch_head(const net_packet_engine *e, uint32_t head)
 {
-    uint32_t at = head & (e->stride - 1), back = e->bubble + 1 < at ? e->bubble + 1 : at;
-    __builtin_prefetch(e->slot + head - back, 1);
     __builtin_prefetch(e->slot + head, 1);
     __builtin_prefetch(e->slot + head + LINE / sizeof(struct slot), 1);
 }
