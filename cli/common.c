@@ -106,22 +106,17 @@ static struct cli_rank_usage usage_now(void)
 
 struct cli_usage cli_usage_start(void)
 {
-    struct cli_usage u = {.wall_s = sim_wall_s()};
-    struct cli_rank_usage now = usage_now();
-    net_bytes_put(&u.ranks, &now, sizeof now);
-    return u;
+    return (struct cli_usage){.start = usage_now(), .wall_s = sim_wall_s()};
 }
 
 void cli_usage_finish(struct cli_usage *u, bool is_shared)
 {
-    struct cli_rank_usage start, now = usage_now();
+    struct cli_rank_usage now = usage_now();
     struct net_bytes mine = {0};
-    net_bytes_take(&u->ranks, &start, sizeof start);
-    net_bytes_clear(&u->ranks);
-    now.mpi_messages -= start.mpi_messages;
-    now.mpi_bytes -= start.mpi_bytes;
-    now.mpi_wait_s -= start.mpi_wait_s;
-    now.cpu_s -= start.cpu_s;
+    now.mpi_messages -= u->start.mpi_messages;
+    now.mpi_bytes -= u->start.mpi_bytes;
+    now.mpi_wait_s -= u->start.mpi_wait_s;
+    now.cpu_s -= u->start.cpu_s;
     net_bytes_put(&mine, &now, sizeof now);
     if (is_shared)
         net_mpi_gather(&mine, &u->ranks);

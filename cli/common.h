@@ -44,14 +44,15 @@ SIM_MUST_CHECK enum sim_status cli_check_outputs(const char *input, const char *
 SIM_MUST_CHECK enum sim_status cli_output_open(const char *path, struct sim_error *err,
                                                sim_output **out);
 
-/** How podsim itself did on every rank. */
-struct cli_usage {
-    struct net_bytes ranks; /* of struct cli_rank_usage */
-    double wall_s;          /* since cli_usage_start() */
-};
 struct cli_rank_usage {
     uint64_t peak_rss_bytes, mpi_messages, mpi_bytes;
     double cpu_s, mpi_wait_s;
+};
+/** How podsim itself did on every rank. */
+struct cli_usage {
+    struct cli_rank_usage start; /* of this rank */
+    struct net_bytes ranks;      /* of struct cli_rank_usage; once it is finished */
+    double wall_s;               /* since cli_usage_start() */
 };
 struct cli_usage cli_usage_start(void);
 /** What it took since the start. With `is_shared` of all ranks, which must all call it; else of
