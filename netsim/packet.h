@@ -26,14 +26,20 @@ typedef struct net_packet_engine net_packet_engine;
 
 #define NET_TICKS_NEVER (UINT64_C(1) << 63)
 
+/** Messages that may take turns on an injection port and still be foretold. */
+#define NET_PACKET_TURNS 4
+
 /** A packet at its source. */
 struct net_packet {
     uint32_t route;   /* net_packet_route() */
     uint32_t message; /* the client's number, below NET_PACKET_MESSAGES; given back on delivery */
     uint32_t size;    /* net_packet_size() */
     bool is_last;     /* told on delivery */
-    uint64_t more;    /* packets just like it that follow, each as soon as the one before it has
-                         left, unless net_packet_interrupt() says otherwise; none is_last */
+    /** Packets on its route that follow, each as soon as the one before it has left, unless
+     * net_packet_interrupt() says otherwise; none of them is its message's last. Where `more` > 0
+     * it and they are of `turns` messages in turn, with packets of these sizes: its own first. */
+    uint64_t more;
+    uint8_t turns, turn_size[NET_PACKET_TURNS];
 };
 
 #define NET_PACKET_MESSAGES (UINT32_C(1) << 26)
@@ -53,9 +59,9 @@ struct net_packet_client {
     /** From net_packet_mail() on another rank; `bytes` need not be aligned. */
     void (*mail)(void *context, const char *bytes, size_t count);
     /** The packet at the head of an injection port and those after it, `packets` (at most its
-     * `more`) in all, have left and are delivered: the last one's last byte at `when`. The next one
-     * is at the head now. NULL where `more` is always 0. */
-    void (*passed)(void *context, uint32_t node, uint32_t port, uint64_t packets, net_ticks when);
+     * `more`) in all, have left and are delivered, before any that follow. The next one is at the
+     * head now; returns its message. NULL where `more` is always 0. */
+    uint32_t (*passed)(void *context, uint32_t node, uint32_t port, uint64_t packets);
 };
 
 /** How the engine itself did; of a pod that is cut, on this rank. */

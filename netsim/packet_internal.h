@@ -96,10 +96,11 @@ static_assert(sizeof(struct queue) == 32 && sizeof(struct output) <= 64, "half a
 /* Packets of an injection head that leave one after the other, and of which nothing is written
  * down before somebody has to know; see packet_train.c. */
 struct train {
-    net_ticks start; /* the first packet's grant */
-    net_ticks each;  /* between two */
-    uint64_t more;   /* packets after the first; 0: there is no train */
-    net_ticks retry; /* none starts before */
+    net_ticks start;                            /* the first packet's grant */
+    net_ticks end;                              /* the last one's, which is `more` packets later */
+    uint64_t more;                              /* 0: there is no train */
+    net_ticks retry;                            /* none starts before */
+    uint8_t turns, turn_size[NET_PACKET_TURNS]; /* as of the first packet */
 };
 
 struct node {
@@ -332,8 +333,9 @@ uint32_t net_packet_ways(uint32_t route);
 
 /* Fewer packets behind a head are not worth a train. */
 #define TRAIN_LEAST 6
-/* The head of an injection port, and what follows it, becomes a train if it can. */
-void net_packet_train_start(net_packet_engine *e, uint32_t node, uint32_t port, uint64_t more);
+/* The head of an injection port, and what is said to follow it, becomes a train if it can. */
+void net_packet_train_start(net_packet_engine *e, uint32_t node, uint32_t port,
+                            const struct net_packet *head);
 /* The trains that end first are at their end: the last packet of each waits to leave. */
 void net_packet_train_finish(net_packet_engine *e, uint32_t node);
 /* Where somebody else wants the output of a train, it is a train no more. */
@@ -344,6 +346,11 @@ void net_packet_trains_settle(net_packet_engine *e, net_ticks now);
 static inline uint32_t route_of(uint64_t packet)
 {
     return (uint32_t)packet;
+}
+
+static inline uint32_t make_tag(uint32_t message, uint32_t size)
+{
+    return message | size << TAG_SIZE_BIT;
 }
 
 static inline uint32_t tag_of(uint64_t packet)

@@ -180,6 +180,34 @@ static void push_last(struct packet_run *r, struct port *p, uint32_t id)
     p->last = id;
 }
 
+/* Packets of the size of the next one that follow before something changes. */
+static uint64_t alike(const struct stream *s)
+{
+    return s->larger_left > 0 ? s->larger_left : s->packets_left - 1;
+}
+
+/* The streams of a port take turns until one of them has its last packet, or one of another size:
+ * how many packets that are after the one that `is_larger`. */
+static void foretell(const struct packet_run *r, const struct port *p, bool is_larger,
+                     struct net_packet *packet)
+{
+    const struct stream *s = &r->stream[p->current];
+    if (packet->is_last || p->streams > NET_PACKET_TURNS) return;
+    uint64_t own = is_larger ? s->larger_left : s->packets_left - 1, more = own * p->streams;
+    more += p->streams - 1;
+    packet->turns = 0;
+    packet->turn_size[packet->turns++] = (uint8_t)packet->size;
+    for (uint32_t id = p->first; id != NET_NONE; id = s->next) {
+        s = &r->stream[id];
+        if (s->route != packet->route) return;
+        uint64_t before = packet->turns + alike(s) * p->streams - 1;
+        if (before < more) more = before;
+        packet->turn_size[packet->turns++] =
+            (uint8_t)(s->larger_left > 0 ? s->larger_size : s->size);
+    }
+    packet->more = more;
+}
+
 /* The next packet of the first stream in line. */
 static bool take_turn(struct packet_run *r, struct port *p, struct net_packet *packet)
 {
@@ -193,22 +221,34 @@ static bool take_turn(struct packet_run *r, struct port *p, struct net_packet *p
                                   .message = s->number,
                                   .size = is_larger ? s->larger_size : s->size,
                                   .is_last = is_last};
-    if (p->first == NET_NONE && !is_last)
-        packet->more = is_larger ? s->larger_left : s->packets_left - 1;
+    foretell(r, p, is_larger, packet);
     return true;
 }
 
-/* Packets that nobody asked for one by one. */
-static void packets_passed(void *context, uint32_t chip, uint32_t port, uint64_t packets,
-                           net_ticks when)
+/* Packets of a stream that nobody asked for one by one. */
+static void leave_out(struct packet_run *r, uint32_t id, uint64_t packets)
 {
-    struct packet_run *r = context;
-    struct stream *s = &r->stream[r->port[r->port_begin[chip] + port].current];
-    struct message *m = &r->message[s->activity];
+    struct stream *s = &r->stream[id];
     s->packets_left -= packets;
     s->larger_left -= s->larger_left > 0 ? packets : 0;
-    if (!r->is_ordered) m->packets_left -= packets;
-    if (when > m->arrive) m->arrive = when;
+    if (!r->is_ordered) r->message[s->activity].packets_left -= packets;
+}
+
+/* Whole rounds of all streams at once, then what is left of a round. */
+static uint32_t packets_passed(void *context, uint32_t chip, uint32_t port, uint64_t packets)
+{
+    struct packet_run *r = context;
+    struct port *p = &r->port[r->port_begin[chip] + port];
+    leave_out(r, p->current, packets / p->streams);
+    for (uint32_t id = p->first; id != NET_NONE; id = r->stream[id].next)
+        leave_out(r, id, packets / p->streams);
+    for (uint64_t i = 0; i < packets % p->streams; i++) {
+        struct net_packet packet;
+        if (!r->is_ordered) r->message[r->stream[p->current].activity].packets_left--;
+        push_last(r, p, p->current);
+        take_turn(r, p, &packet);
+    }
+    return r->stream[p->current].number;
 }
 
 /* The last byte of a message's last stream leaves at `sent`. */
@@ -291,12 +331,12 @@ static void start_stream(struct packet_run *r, uint32_t activity, uint32_t path,
     uint32_t port = port_for(r, chip, s.route);
     struct port *p = &r->port[r->port_begin[chip] + port];
     r->message[activity].packets_left += s.packets_left;
+    bool is_idle = p->current == NET_NONE;
+    if (!is_idle) net_packet_interrupt(r->engine, chip, port, r->now);
     push_last(r, p, stream_create(r, s));
     p->streams++;
     struct net_packet packet;
-    if (p->current != NET_NONE)
-        net_packet_interrupt(r->engine, chip, port, r->now);
-    else if (take_turn(r, p, &packet))
+    if (is_idle && take_turn(r, p, &packet))
         net_packet_offer(r->engine, chip, port, &packet, r->now);
 }
 

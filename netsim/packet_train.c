@@ -1,16 +1,17 @@
 /*
- * Trains: the packets of a one-hop message, when nobody else is there, as one event.
+ * Trains: the packets of one-hop messages, when nobody else is there, as one event.
  *
- * A train is packets *not yet looked at*. Packets of one size wait at an injection head and go one
- * hop, to a chip where every link ejects by itself. While nobody else wants their link, packet i
- * leaves at start + i * each, arrives one hop later and is ejected at that moment; its slot is free
+ * A train is packets *not yet looked at*. They wait at an injection head and go one hop, to a chip
+ * where every link ejects by itself. They are of one message, or of a few that take turns, a packet
+ * each, and so come again with a *period*. While nobody else wants their link, each leaves when the
+ * one before it has left, arrives one hop later and is ejected at that moment; its slot is free
  * again one credit latency later. So nothing of this is done before somebody has to know: at
  * *settling*, at a time t, the packets before t are written down all at once, as they would stand
  * one by one, and the next one is at the head again.
  *
- *     start                        t             start + more * each
- *     |--0--|--1--|--2--| ... |--k-1--|--k--| ... |--more--|
- *      left, arrived, ejected          goes on one by one
+ *     start        start + period     t                end
+ *     |--a0--|-b0-|--a1--|-b1-| ... |--ak--|-bk-| ... |--am--|
+ *      left, arrived, ejected        ak is the head: goes on one by one
  *
  * The conditions for a start make the future certain but for one thing: who else wants the link.
  *   - Nobody does. Somebody who comes along is seen in the window in which its head is ready, and
@@ -24,6 +25,8 @@
  * A train costs as much as two to four packets. Trains end before a message's last packet, which
  * goes the ordinary way, and so do all that tell somebody something.
  */
+#include <string.h>
+
 #include "netsim/packet_visit.h"
 
 /* Where a train runs. */
@@ -33,10 +36,21 @@ struct track {
     struct queue *queue;
     struct train *train;
     uint32_t node, port, q, output;
-    bool is_here;                /* the receiver: on this rank */
-    uint32_t first, count, next; /* channels it takes in turn, `next` first */
-    struct span span;
+    bool is_here;                       /* the receiver: on this rank */
+    uint32_t first, count, next;        /* channels it takes in turn, `next` first */
+    struct span span[NET_PACKET_TURNS]; /* of the packets of a period, */
+    net_ticks at[NET_PACKET_TURNS];     /* and when each leaves in it */
+    net_ticks period;
 };
+
+static void find_period(const net_packet_engine *e, struct track *k)
+{
+    for (uint32_t i = 0; i < k->train->turns; i++) {
+        k->span[i] = e->span[k->train->turn_size[i] * e->rates + k->out->rate];
+        k->at[i] = k->period;
+        k->period += k->span[i].whole;
+    }
+}
 
 static struct track track_of(const net_packet_engine *e, uint32_t node, uint32_t port)
 {
@@ -47,7 +61,6 @@ static struct track track_of(const net_packet_engine *e, uint32_t node, uint32_t
     k.output = channel / e->vcs;
     k.out = &k.v.output[k.output];
     k.train = &k.v.train[port];
-    k.span = e->span[(tag_of(k.queue->packet) >> TAG_SIZE_BIT) * e->rates + k.out->rate];
     k.is_here = k.out->node < e->nodes;
     if (k.is_here) k.receiver = net_packet_view(e, k.out->node);
     uint32_t after = k.out->vc + 1u;
@@ -74,12 +87,17 @@ static uint32_t receiver_queue(const net_packet_engine *e, const struct track *k
     return (uint16_t)(k->output * e->vcs + vc + k->out->behind);
 }
 
-/* From a packet's grant until its slot is free again. */
-static net_ticks slot_loop(const net_packet_engine *e, const struct track *k)
+static net_ticks grant_of(const struct track *k, uint64_t packet)
+{
+    uint32_t turns = k->train->turns;
+    return k->train->start + packet / turns * k->period + k->at[packet % turns];
+}
+
+/* From a packet's grant until the news that it is gone is back, but for its own time in the slot. */
+static net_ticks round_trip(const net_packet_engine *e, const struct track *k)
 {
     uint32_t ring = k->receiver.node->first_ring + receiver_queue(e, k, k->first);
-    net_ticks credit = e->is_uniform ? e->credit : e->ring_credit[ring];
-    return k->out->hop + k->span.room + credit;
+    return k->out->hop + (e->is_uniform ? e->credit : e->ring_credit[ring]);
 }
 
 /* ---- a start ---- */
@@ -106,11 +124,16 @@ static bool is_one_hop(const net_packet_engine *e, const struct track *k)
     return k->is_here && is_ejected(e, k, route_of(k->queue->packet));
 }
 
-/* Is there room again for the packets that go round a ring once? */
+/* Is there room again for the packets that go round a ring once, whichever is the first? */
 static bool is_deep_enough(const net_packet_engine *e, const struct track *k, uint32_t bubble)
 {
     uint64_t round = (uint64_t)(e->depth - bubble) * k->count;
-    return round >= k->count && (round - (k->count - 1)) * k->span.whole >= slot_loop(e, k);
+    if (round < k->count) return false;
+    for (uint32_t i = 0; i < k->train->turns; i++) {
+        net_ticks look = grant_of(k, i + round - (k->count - 1));
+        if (grant_of(k, i) + k->span[i].room + round_trip(e, k) > look) return false;
+    }
+    return true;
 }
 
 /* Eject what is on its way through the ring, as its reader will. False: something in it goes on. */
@@ -146,7 +169,7 @@ static bool has_room(const net_packet_engine *e, const struct track *k, uint32_t
         if (free <= k->train->start) return true;
         uint64_t before = (uint64_t)(ahead - bubble) * k->count + turn;
         uint64_t looks = before < k->count ? 0 : before - (k->count - 1);
-        if (free > k->train->start + looks * k->span.whole) return false;
+        if (free > grant_of(k, looks)) return false;
     }
     return true;
 }
@@ -157,17 +180,12 @@ static bool can_start(net_packet_engine *e, const struct track *k)
     if (!is_one_hop(e, k) || !is_deep_enough(e, k, bubble)) return false;
     for (uint32_t turn = 0; turn < k->count; turn++) {
         uint32_t vc = channel_of(k, turn);
-        net_ticks arrival = k->train->start + turn * k->span.whole + k->out->hop;
+        net_ticks arrival = grant_of(k, turn) + k->out->hop;
         if (!eject_ring(e, k, vc) || !has_room(e, k, turn, bubble) ||
             k->receiver.queue[receiver_queue(e, k, vc)].ready > arrival)
             return false;
     }
     return true;
-}
-
-static net_ticks end_of(const struct train *t)
-{
-    return t->start + t->more * t->each;
 }
 
 /* The node behind the output that a port's head wants. */
@@ -179,7 +197,8 @@ static void make_receiver(net_packet_engine *e, uint32_t node, uint32_t port)
     if (receiver < e->nodes) net_packet_make(e, receiver);
 }
 
-void net_packet_train_start(net_packet_engine *e, uint32_t node, uint32_t port, uint64_t more)
+void net_packet_train_start(net_packet_engine *e, uint32_t node, uint32_t port,
+                            const struct net_packet *head)
 {
     if (!e->are_trains) return;
     make_receiver(e, node, port);
@@ -187,15 +206,18 @@ void net_packet_train_start(net_packet_engine *e, uint32_t node, uint32_t port, 
     struct train *t = k.train;
     if (k.queue->ready < t->retry || !is_alone(e, &k)) return;
     t->start = later_of(k.queue->ready, k.out->free);
+    t->turns = head->turns;
+    memcpy(t->turn_size, head->turn_size, sizeof t->turn_size);
+    find_period(e, &k);
     if (!can_start(e, &k)) {
         t->retry = t->start + e->lookahead;
         return;
     }
-    t->each = k.span.whole;
-    t->more = more;
+    t->more = head->more;
+    t->end = grant_of(&k, t->more);
     clear_bit(requests_of(&k.v, e->words, k.output), k.q);
     set_bit(k.v.dirty, k.output);
-    if (end_of(t) < k.v.node->train_end) k.v.node->train_end = end_of(t);
+    if (t->end < k.v.node->train_end) k.v.node->train_end = t->end;
     e->trains++;
     e->counts.trains++;
 }
@@ -208,39 +230,41 @@ static void settle_channel(net_packet_engine *e, const struct track *k, uint64_t
                            uint32_t turn)
 {
     if (packets <= turn) return;
-    uint32_t vc = channel_of(k, turn), *gate = gates_of(e, k, vc);
+    uint32_t vc = channel_of(k, turn), *gate = gates_of(e, k, vc), turns = k->train->turns;
     uint64_t used = (packets - 1 - turn) / k->count + 1, last = turn + (used - 1) * k->count;
     struct queue *reader = &k->receiver.queue[receiver_queue(e, k, vc)];
-    net_ticks loop = slot_loop(e, k), now = k->train->start + packets * k->train->each;
-    net_ticks free = k->train->start + last * k->train->each + loop;
+    net_ticks trip = round_trip(e, k), now = grant_of(k, packets);
     gate[0] = ring_on(e, gate[0], (uint32_t)(used % e->depth));
     gate[1] = ring_on(e, gate[0], e->bubble);
     uint32_t slot = gate[0];
-    for (uint64_t i = 0; i < used && i < e->depth && free > now; i++) {
+    for (uint64_t i = 0; i < used && i < e->depth; i++) {
+        uint64_t packet = last - i * k->count;
+        net_ticks free = grant_of(k, packet) + k->span[packet % turns].room + trip;
+        if (free <= now) break;
         slot = ring_back(e, slot, 1);
         e->slot[slot].time = free;
-        free -= k->count * k->train->each;
     }
     reader->head = gate[0];
-    reader->ready = k->train->start + last * k->train->each + k->out->hop + k->span.whole;
+    reader->ready = grant_of(k, last) + k->out->hop + k->span[last % turns].whole;
 }
 
 /* `packets` are gone. */
 static void write_down(net_packet_engine *e, const struct track *k, uint64_t packets)
 {
-    net_ticks gone = k->train->start + packets * k->train->each;
+    net_ticks gone = grant_of(k, packets);
     for (uint32_t turn = 0; turn < k->count; turn++)
         settle_channel(e, k, packets, turn);
     if (k->count > 1) k->out->vc = (uint8_t)channel_of(k, packets - 1);
     k->out->free = gone;
-    k->out->busy += packets * k->train->each;
+    k->out->busy += gone - k->train->start;
     k->out->last = (uint16_t)k->q;
     k->queue->ready = gone;
     e->counts.injected += packets;
     e->counts.hops += packets;
     e->counts.delivered += packets;
-    e->client.passed(e->client.context, k->node, k->port, packets,
-                     gone + k->out->hop + e->ejection);
+    uint32_t message = e->client.passed(e->client.context, k->node, k->port, packets);
+    uint32_t size = k->train->turn_size[packets % k->train->turns];
+    k->queue->packet = route_of(k->queue->packet) | (uint64_t)make_tag(message, size) << 32;
 }
 
 /* The trains of a node that end next. */
@@ -248,8 +272,21 @@ static void find_end(const struct view *v)
 {
     v->node->train_end = NET_TICKS_NEVER;
     for (uint32_t port = 0; port < v->node->ports; port++)
-        if (v->train[port].more > 0 && end_of(&v->train[port]) < v->node->train_end)
-            v->node->train_end = end_of(&v->train[port]);
+        if (v->train[port].more > 0 && v->train[port].end < v->node->train_end)
+            v->node->train_end = v->train[port].end;
+}
+
+/* Of its packets but the last, those that leave before `now`. */
+static uint64_t left_before(const struct track *k, net_ticks now)
+{
+    const struct train *t = k->train;
+    if (now <= t->start) return 0;
+    if (now > t->end) return t->more;
+    net_ticks since = now - 1 - t->start;
+    uint64_t packets = since / k->period * t->turns;
+    for (uint32_t i = 0; i < t->turns; i++)
+        packets += k->at[i] <= since % k->period;
+    return packets;
 }
 
 /* What leaves before `now` has left; the train is no more. */
@@ -257,8 +294,8 @@ static void settle(net_packet_engine *e, uint32_t node, uint32_t port, net_ticks
 {
     struct track k = track_of(e, node, port);
     struct train *t = k.train;
-    uint64_t packets = now <= t->start ? 0 : (now - t->start - 1) / t->each + 1;
-    if (packets > t->more) packets = t->more;
+    find_period(e, &k);
+    uint64_t packets = left_before(&k, now);
     if (packets > 0) write_down(e, &k, packets);
     if (packets < t->more) e->counts.cuts++;
     t->more = 0;
@@ -273,7 +310,7 @@ void net_packet_train_finish(net_packet_engine *e, uint32_t node)
     struct view v = net_packet_view(e, node);
     net_ticks end = v.node->train_end;
     for (uint32_t port = 0; port < v.node->ports; port++)
-        if (v.train[port].more > 0 && end_of(&v.train[port]) == end) settle(e, node, port, end);
+        if (v.train[port].more > 0 && v.train[port].end == end) settle(e, node, port, end);
 }
 
 /* An output's train is that of the port of the same number. */

@@ -146,7 +146,7 @@ ALWAYS_INLINE uint32_t put_head(const net_packet_engine *e, struct view *v, uint
     struct step step = {n->injection, NET_ROUTER_VCS_MAX, route};
     if (n->injection == NONE16) step = net_packet_step(e, n, route);
     assert(step.output < n->outputs); /* else the client keeps such messages to itself */
-    request(e, v, words, q, step, packet->message | packet->size << TAG_SIZE_BIT);
+    request(e, v, words, q, step, make_tag(packet->message, packet->size));
     return step.output;
 }
 
@@ -268,7 +268,7 @@ ALWAYS_INLINE void refill(struct visit *w, uint32_t q, join_fn join)
     if (!e->client.next(e->client.context, w->node, port, w->v.queue[q].ready, &packet, &ready))
         return;
     join(w, put_head(e, &w->v, w->words, port, &packet, ready), q);
-    if (packet.more >= TRAIN_LEAST) net_packet_train_start(e, w->node, port, packet.more);
+    if (packet.more >= TRAIN_LEAST) net_packet_train_start(e, w->node, port, &packet);
 }
 
 /* From an injection head: the next flit of its packet, or the next packet. */
