@@ -44,6 +44,9 @@ SIM_MUST_CHECK enum sim_status cli_check_outputs(const char *input, const char *
 SIM_MUST_CHECK enum sim_status cli_output_open(const char *path, struct sim_error *err,
                                                sim_output **out);
 
+/** Commits an output that is there (else nothing) and forgets it. */
+SIM_MUST_CHECK enum sim_status cli_output_commit(sim_output **output, struct sim_error *err);
+
 /** How podsim itself did on every rank. */
 struct cli_usage {
     struct net_bytes ranks; /* of struct cli_rank_usage */
