@@ -1,8 +1,8 @@
 /*
  * What links go through: how long they are busy, how long packets wait behind them, how many at a
- * time, and how long a link stands idle though somebody wants it, since nowhere is room. By Little's
- * law the mean number that wait is the time they wait over the time of the run. A train's packets
- * never wait.
+ * time, and how long a link stands idle though somebody wants it, since nowhere is room. By
+ * Little's law the mean number that wait is the time they wait over the time of the run. A train's
+ * packets never wait.
  *
  * Times are noted when they are over. What has not ended yet is split at the moment that is asked
  * about, so that the phases of a run add up.
