@@ -245,8 +245,8 @@ static enum sim_status take(void *request, int option, const char *value, struct
         q->link_stats_path = value;
         return SIM_OK;
     case OPT_HOTSPOTS:
-        return cli_option_error("hotspots", sim_count_parse(value, 1, 10000, err, &q->hotspots),
-                                err);
+        return cli_option_error(
+            "hotspots", sim_count_parse(value, 1, CLI_HOTSPOTS_MAX, err, &q->hotspots), err);
     case OPT_STATS:
         q->stats_path = value;
         return SIM_OK;
@@ -465,7 +465,7 @@ static void share_results(struct collective_plan *p, struct net_run_stats *total
 
 static enum sim_status run_rows(const struct request *q, const struct net_options *net,
                                 struct collective_plan *p, struct files *f,
-                                struct collective_hotspots *hotspots, struct sim_error *err)
+                                struct cli_hotspots *hotspots, struct sim_error *err)
 {
     struct collective_outputs outputs = {.wants_messages = q->messages_path != NULL,
                                          .wants_link_stats = q->link_stats_path != NULL,
@@ -575,28 +575,9 @@ static void note_left_out(cli_report *report, const struct collective_plan *p)
                  names);
 }
 
-static void note_hotspots(cli_report *report, const struct collective_hotspots *hotspots,
-                          const topo *t, bool are_packets)
-{
-    char from[48], to[48], stalled[SIM_QUANTITY_TEXT];
-    for (uint32_t i = 0; i < hotspots->count; i++) {
-        const struct collective_hotspot *h = &hotspots->hotspot[i];
-        topo_node_format(t, topo_link_from(t, h->link), from);
-        topo_node_format(t, topo_link_to(t, h->link), to);
-        if (!are_packets)
-            cli_note(report, "link %s to %s: %.1f %% in use", from, to, 100 * h->utilisation);
-        else
-            cli_note(report,
-                     "link %s to %s: %.1f %% in use; %.2f packets wait behind it on average, at "
-                     "most %u in one channel; stalled %s us",
-                     from, to, 100 * h->utilisation, h->queue_mean, h->queue_max,
-                     sim_double_format(h->stalled_us, stalled));
-    }
-}
-
 static void print_rows(const struct request *q, const struct net_options *net,
                        const struct collective_plan *p, const struct cli_algorithms *algorithms,
-                       const struct collective_hotspots *hotspots)
+                       const struct cli_hotspots *hotspots)
 {
     const topo *t = p->topology;
     cli_report *report = collective_report_create();
@@ -609,7 +590,7 @@ static void print_rows(const struct request *q, const struct net_options *net,
     }
     if (!has_chunks) cli_report_hide(report, "chunks");
     note_left_out(report, p);
-    note_hotspots(report, hotspots, t, net->router != NULL);
+    cli_hotspots_note(hotspots, t, net->router != NULL, "", report);
     cli_algorithm_notes(algorithms, p->row, p->row_count, report);
     cli_report_print(report, q->format, stdout);
     cli_report_destroy(report);
@@ -652,9 +633,7 @@ static enum sim_status run_request(const struct request *q, struct sim_error *er
     struct collective_plan plan = {0};
     struct cli_algorithms algorithms = {0};
     struct files files = {0};
-    struct collective_hotspots hotspots = {.wanted = (uint32_t)q->hotspots,
-                                           .hotspot =
-                                               SIM_NEW(struct collective_hotspot, q->hotspots)};
+    struct cli_hotspots hotspots = cli_hotspots_make((uint32_t)q->hotspots);
     struct net_router router;
     struct net_options net;
     topo *topology = NULL;
@@ -669,7 +648,7 @@ static enum sim_status run_request(const struct request *q, struct sim_error *er
     if (status == SIM_OK) status = close_files(&files, err);
     if (status == SIM_OK) collective_plan_settle(&plan);
     if (status == SIM_OK) print_rows(q, &net, &plan, &algorithms, &hotspots);
-    sim_free(hotspots.hotspot);
+    cli_hotspots_release(&hotspots);
     discard_files(&files);
     collective_plan_release(&plan);
     cli_algorithms_release(&algorithms);

@@ -126,13 +126,6 @@ static enum sim_status open_files(const struct options *o, struct sim_error *err
     return cli_output_open(o->stats, err, &out->stats);
 }
 
-static enum sim_status commit(sim_output **output, struct sim_error *err)
-{
-    sim_output *taken = *output;
-    *output = NULL;
-    return taken == NULL ? SIM_OK : sim_output_commit(taken, err);
-}
-
 static enum sim_status write_files(struct files *files, const struct wl_study *study,
                                    const struct wl_step *step, struct cli_usage *usage,
                                    struct sim_error *err)
@@ -142,9 +135,9 @@ static enum sim_status write_files(struct files *files, const struct wl_study *s
                              sim_output_file(files->link_stats));
     cli_stats_write(&step->stats, usage,
                     files->stats != NULL ? sim_output_file(files->stats) : NULL);
-    SIM_TRY(commit(&files->trace, err));
-    SIM_TRY(commit(&files->link_stats, err));
-    return commit(&files->stats, err);
+    SIM_TRY(cli_output_commit(&files->trace, err));
+    SIM_TRY(cli_output_commit(&files->link_stats, err));
+    return cli_output_commit(&files->stats, err);
 }
 
 /* Do all ranks simulate a part of the pod each? */

@@ -2,6 +2,7 @@
  * podsim traffic: open-loop traffic in the packet engine, latency and accepted load over offered
  * load.
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "base/quantity.h"
 #include "cli/commands.h"
 #include "cli/common.h"
+#include "cli/hotspots.h"
 #include "cli/links.h"
 #include "cli/loads.h"
 #include "cli/options.h"
@@ -34,6 +36,10 @@ static const struct cli_option options[] = {
      "try what a saturated point lacks: with twice the channels,\ntwice the buffers (default: on)"},
     {"past", "N", "points after the first saturated one (default: all)"},
     {"format", "FORMAT", "text, csv or json (default: text)"},
+    {"hotspots", "N",
+     "name the N links that were longest in use or stalled in the\nmeasurement, and the chip that "
+     "takes most, load by load"},
+    {"link-stats", "FILE", "write a CSV row per link, of the measurement (one load only)"},
     {"stats", "FILE", "write how the simulator itself did, as JSON"},
     CLI_ROUTER_OPTIONS,
     CLI_TOPOLOGY_OPTIONS,
@@ -50,6 +56,8 @@ enum {
     OPT_LIMIT,
     OPT_PAST,
     OPT_FORMAT,
+    OPT_HOTSPOTS,
+    OPT_LINK_STATS,
     OPT_STATS,
     OPT_SHARED
 };
@@ -71,12 +79,12 @@ static const struct cli_command command = {
     options};
 
 struct request {
-    const char *spec, *pattern, *stats;
+    const char *spec, *pattern, *link_stats, *stats;
     struct topo_options topology;
     struct cli_router router;
     double *load;
     uint32_t loads;
-    uint64_t seed, past;
+    uint64_t seed, past, hotspots;
     uint64_t phase[3]; /* warm-up, measurement, drain */
     int limit;         /* 0: on, 1: off */
     enum cli_format format;
@@ -120,6 +128,11 @@ static enum sim_status take(void *request, int option, const char *value, struct
         return take_count("past", value, 0, UINT32_MAX, &q->past, err);
     case OPT_FORMAT:
         return cli_format_parse(value, err, &q->format);
+    case OPT_HOTSPOTS:
+        return take_count("hotspots", value, 1, CLI_HOTSPOTS_MAX, &q->hotspots, err);
+    case OPT_LINK_STATS:
+        q->link_stats = value;
+        return SIM_OK;
     case OPT_STATS:
         q->stats = value;
         return SIM_OK;
@@ -135,7 +148,10 @@ static enum sim_status check(struct request *q, struct sim_error *err)
         return sim_error_set(err, SIM_EUSAGE, "--topo is missing, as in --topo torus:8x8");
     if (q->pattern == NULL)
         return sim_error_set(err, SIM_EUSAGE, "--pattern is missing, as in --pattern uniform");
-    if (q->load == NULL) return cli_loads_parse("0.05:1.0:0.05", err, &q->load, &q->loads);
+    if (q->load == NULL) SIM_TRY(cli_loads_parse("0.05:1.0:0.05", err, &q->load, &q->loads));
+    if (q->link_stats != NULL && q->loads != 1)
+        return sim_error_set(err, SIM_EUSAGE, "--link-stats describes one load, this asks for %u",
+                             q->loads);
     return SIM_OK;
 }
 
@@ -177,16 +193,23 @@ struct sweep {
     const struct net_partition *partition;
     const char *limit; /* of the first saturated point */
     struct net_packet_counts counts;
+    sim_output *link_stats; /* NULL: not asked for, or another rank writes */
 };
 
+/* `links` may be NULL. */
 static enum sim_status run_point(const struct sweep *s, const struct net_router *router,
-                                 double load, struct sim_error *err, struct net_traffic_result *out)
+                                 double load, struct sim_error *err, struct net_link_stats *links,
+                                 struct net_traffic_result *out)
 {
-    const struct net_traffic traffic = {
-        router,         s->pattern,
-        load,           s->q->seed,
-        s->q->phase[0], s->q->phase[1],
-        s->q->phase[2], s->partition->parts > 1 ? s->partition : NULL};
+    const struct net_traffic traffic = {.router = router,
+                                        .pattern = s->pattern,
+                                        .load = load,
+                                        .seed = s->q->seed,
+                                        .warmup = s->q->phase[0],
+                                        .measure = s->q->phase[1],
+                                        .drain = s->q->phase[2],
+                                        .partition = s->partition->parts > 1 ? s->partition : NULL,
+                                        .links = links};
     return net_traffic_run(s->topology, &traffic, err, out);
 }
 
@@ -205,9 +228,9 @@ static enum sim_status find_limit(struct sweep *s, double load,
     wider.vcs *= 2;
     deeper.buffer_flits *= 2;
     if (net_router_check(&wider, &(struct sim_error){0}) == SIM_OK)
-        SIM_TRY(run_point(s, &wider, load, err, &more_vcs));
+        SIM_TRY(run_point(s, &wider, load, err, NULL, &more_vcs));
     if (net_router_check(&deeper, &(struct sim_error){0}) == SIM_OK)
-        SIM_TRY(run_point(s, &deeper, load, err, &more_buffer));
+        SIM_TRY(run_point(s, &deeper, load, err, NULL, &more_buffer));
     if (more_vcs.accepted > helps * point->accepted && more_vcs.accepted >= more_buffer.accepted)
         s->limit = "virtual channels";
     else if (more_buffer.accepted > helps * point->accepted)
@@ -285,6 +308,39 @@ static void note_saturation(cli_report *report, double carried, double load, dou
                  limit != NULL ? limit : "");
 }
 
+/* Where it waits: of the links, as podsim collective says it, and of the chips' ports. */
+static void note_hotspots(const struct sweep *s, double load, const struct net_link_stats *links,
+                          const struct net_traffic_result *point, cli_report *report)
+{
+    const topo *t = s->topology;
+    sim_ps time_ps = (sim_ps)llrint((double)s->q->phase[1] * point->cycle_ps);
+    struct cli_hotspots hotspots = cli_hotspots_make((uint32_t)s->q->hotspots);
+    char prefix[32], chip[48];
+    snprintf(prefix, sizeof prefix, "load %.4g: ", load);
+    if (hotspots.wanted > 0) {
+        cli_hotspots_find(&hotspots, links, t, time_ps);
+        cli_hotspots_note(&hotspots, t, true, prefix, report);
+        cli_note(report, "%schip %s takes most: its port out is %.1f %% in use", prefix,
+                 topo_node_format(t, point->busiest_chip, chip), 100 * point->busiest_ejection);
+    }
+    if (s->link_stats != NULL)
+        net_link_stats_write(links, t, time_ps, sim_output_file(s->link_stats));
+    cli_hotspots_release(&hotspots);
+}
+
+/* A point of the curve, with what is asked of its links. */
+static enum sim_status run_load(const struct sweep *s, double load, cli_report *report,
+                                struct sim_error *err, struct net_traffic_result *out)
+{
+    struct net_link_stats links = {0};
+    bool is_asked = s->q->hotspots > 0 || s->q->link_stats != NULL;
+    if (is_asked) net_link_stats_init_packets(&links, s->topology);
+    enum sim_status status = run_point(s, &s->router, load, err, is_asked ? &links : NULL, out);
+    if (status == SIM_OK && is_asked) note_hotspots(s, load, &links, out, report);
+    net_link_stats_release(&links);
+    return status;
+}
+
 static enum sim_status run_loads(struct sweep *s, cli_report *report, struct sim_error *err)
 {
     sim_progress *progress = sim_progress_create("loads", s->q->loads, net_mpi_rank() != 0);
@@ -294,7 +350,7 @@ static enum sim_status run_loads(struct sweep *s, cli_report *report, struct sim
     for (uint32_t i = 0; i < s->q->loads && status == SIM_OK && past <= s->q->past; i++) {
         struct net_traffic_result point;
         double load = s->q->load[i];
-        status = run_point(s, &s->router, load, err, &point);
+        status = run_load(s, load, report, err, &point);
         if (status != SIM_OK) break;
         if (point.is_saturated && saturated == 0) {
             saturated = load;
@@ -342,13 +398,15 @@ static enum sim_status run(struct request *q, struct sim_error *err)
     net_pattern *pattern = NULL;
     struct net_partition partition = {0};
     sim_output *stats = NULL;
+    const char *output[] = {q->stats, q->link_stats};
     SIM_TRY(check(q, err));
     enum sim_status status = topo_create(q->spec, &q->topology, err, &t);
     struct sweep s = {.q = q, .topology = t};
     if (status == SIM_OK) status = cli_router_make(&q->router, t, err, &s.router);
     if (status == SIM_OK) status = make_pattern(q, t, err, &pattern);
-    if (status == SIM_OK) status = cli_check_outputs(q->pattern, &q->stats, 1, err);
+    if (status == SIM_OK) status = cli_check_outputs(q->pattern, output, 2, err);
     if (status == SIM_OK) status = cli_output_open(q->stats, err, &stats);
+    if (status == SIM_OK) status = cli_output_open(q->link_stats, err, &s.link_stats);
     s.pattern = pattern;
     status = net_mpi_agree(status, err);
     if (status == SIM_OK) {
@@ -357,10 +415,9 @@ static enum sim_status run(struct request *q, struct sim_error *err)
         status = print_sweep(&s, stats, err);
     }
     net_partition_release(&partition);
-    if (status == SIM_OK && stats != NULL) {
-        status = sim_output_commit(stats, err);
-        stats = NULL;
-    }
+    if (status == SIM_OK) status = cli_output_commit(&s.link_stats, err);
+    if (status == SIM_OK) status = cli_output_commit(&stats, err);
+    sim_output_discard(s.link_stats);
     sim_output_discard(stats);
     net_pattern_destroy(pattern);
     topo_destroy(t);

@@ -115,23 +115,6 @@ static bool is_stalled(const struct net_link_stats *links, const topo *t, sim_ps
            net_link_utilisation(links, t, (topo_link_id)busiest, time_ps) < 0.9;
 }
 
-static void note_hotspots(const struct net_link_stats *links, const topo *t, sim_ps time_ps,
-                          struct collective_hotspots *out)
-{
-    topo_link_id *link = SIM_NEW(topo_link_id, out->wanted);
-    out->count = net_link_stats_hottest(links, t, out->wanted, link);
-    for (uint32_t i = 0; i < out->count; i++) {
-        struct collective_hotspot *h = &out->hotspot[i];
-        *h = (struct collective_hotspot){
-            .link = link[i], .utilisation = net_link_utilisation(links, t, link[i], time_ps)};
-        if (links->waited_ps == NULL) continue;
-        h->queue_mean = net_link_queue_mean(links, link[i], time_ps);
-        h->queue_max = links->most[link[i]];
-        h->stalled_us = sim_ps_to_us(links->stalled_ps[link[i]]);
-    }
-    sim_free(link);
-}
-
 /* Busy times of links; of packets their queues, too, where somebody looks at them. */
 static void init_links(const struct net_options *options, const struct collective_outputs *outputs,
                        const topo *t, struct net_link_stats *links)
@@ -166,7 +149,8 @@ static enum sim_status simulate(const topo *t, const struct net_options *options
         if (has_several_rates(t, 0, true)) row->busiest_link = busiest_link(&links, t);
         row->is_stalled = is_stalled(&links, t, result.time_ps);
         if (outputs->messages != NULL) write_messages(&log, outputs->messages);
-        if (outputs->hotspots != NULL) note_hotspots(&links, t, result.time_ps, outputs->hotspots);
+        if (outputs->hotspots != NULL)
+            cli_hotspots_find(outputs->hotspots, &links, t, result.time_ps);
         if (outputs->link_stats != NULL)
             net_link_stats_write(&links, t, result.time_ps, outputs->link_stats);
         totals->events += stats.events;

@@ -4,6 +4,7 @@
 #ifndef PODSIM_CLI_COLLECTIVE_ROWS_H
 #define PODSIM_CLI_COLLECTIVE_ROWS_H
 
+#include "cli/hotspots.h"
 #include "cli/report.h"
 #include "collectives/cost.h"
 #include "collectives/msccl.h"
@@ -38,17 +39,7 @@ struct collective_outputs {
     bool wants_messages, wants_link_stats;
     bool wants_stalls; /* of packets: see whether buffers limit, at 3/10 of the run's time */
     FILE *messages, *link_stats;
-    struct collective_hotspots *hotspots; /* NULL: not wanted */
-};
-
-/** The links of a run that were longest in use or stalled, the hottest first. */
-struct collective_hotspots {
-    uint32_t wanted, count;
-    struct collective_hotspot {
-        topo_link_id link;
-        double utilisation, queue_mean, stalled_us; /* the latter two of packets only */
-        uint32_t queue_max;
-    } * hotspot; /* [wanted] */
+    struct cli_hotspots *hotspots; /* NULL: not wanted */
 };
 
 /** Is simulating it a matter of minutes? All-to-all with all messages at once may take days. */

@@ -97,6 +97,13 @@ enum sim_status cli_output_open(const char *path, struct sim_error *err, sim_out
     return sim_output_open(path, err, out);
 }
 
+enum sim_status cli_output_commit(sim_output **output, struct sim_error *err)
+{
+    sim_output *taken = *output;
+    *output = NULL;
+    return taken == NULL ? SIM_OK : sim_output_commit(taken, err);
+}
+
 static struct cli_rank_usage usage_now(void)
 {
     const struct net_mpi_counts mpi = net_mpi_counts();

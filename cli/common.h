@@ -44,6 +44,9 @@ SIM_MUST_CHECK enum sim_status cli_check_outputs(const char *input, const char *
 SIM_MUST_CHECK enum sim_status cli_output_open(const char *path, struct sim_error *err,
                                                sim_output **out);
 
+/** Commits an output that is there (else nothing) and forgets it. */
+SIM_MUST_CHECK enum sim_status cli_output_commit(sim_output **output, struct sim_error *err);
+
 struct cli_rank_usage {
     uint64_t peak_rss_bytes, mpi_messages, mpi_bytes;
     double cpu_s, mpi_wait_s;

@@ -682,11 +682,3 @@ uint64_t net_packet_in_flight(const net_packet_engine *e)
     }
     return count;
 }
-
-net_ticks net_packet_busy(const net_packet_engine *e, topo_link_id link)
-{
-    topo_node_id from = topo_link_from(e->topology, link);
-    if (!net_packet_is_here(e, from) || !e->is_made[from]) return 0;
-    struct view v = net_packet_view(e, from);
-    return v.output[e->output_of_link[link]].busy;
-}

@@ -173,9 +173,14 @@ struct net_packet_watch {
     int64_t stalled; /* ticks it was idle though wanted, for want of room behind it */
     int64_t most;    /* packets that waited at once in one channel */
 };
+/* Up to `now`, the time to which the engine has run; NET_TICKS_NEVER: nothing is left to do. What
+ * is under way then counts as far as it has come. */
+
 /** @param watch [links], zeros; written */
-void net_packet_watch(const net_packet_engine *e, struct net_packet_watch *watch);
-/** Ticks a link was busy so far; 0 where its sender is on another rank. */
-net_ticks net_packet_busy(const net_packet_engine *e, topo_link_id link);
+void net_packet_watch(const net_packet_engine *e, net_ticks now, struct net_packet_watch *watch);
+/** Ticks a link was busy; 0 where its sender is on another rank. */
+net_ticks net_packet_busy(const net_packet_engine *e, topo_link_id link, net_ticks now);
+/** Both count from `now` on. */
+void net_packet_restart_links(net_packet_engine *e, net_ticks now);
 
 #endif

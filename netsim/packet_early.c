@@ -283,6 +283,7 @@ ALWAYS_INLINE void grant_flit(struct visit *w, uint32_t o)
     if (is_idle && is_alone(w, asking)) add_askers(w, o, asking, able);
     uint32_t q = is_idle ? next_round(able, w->words, out->last) : NONE32;
     if (q != NONE32 && !w->v.queue[q].is_bound) {
+        if (w->is_watched && o < w->v.node->links) net_packet_note_stall(w->e, w->node, o);
         out->last = (uint16_t)q;
         out->free = out->nx + w->e->cycle;
         q = NONE32;

@@ -16,6 +16,7 @@
 #include "netsim/far_messages.h"
 #include "netsim/mpi.h"
 #include "netsim/packet.h"
+#include "netsim/packet_links.h"
 #include "netsim/partition.h"
 #include "netsim/run_engines.h"
 #include "netsim/told.h"
@@ -556,21 +557,6 @@ static enum sim_status run_to_end(struct packet_run *r, const net_schedule *root
     return r->far != NULL ? net_mpi_agree(stall, err) : stall;
 }
 
-static void collect_links(const struct packet_run *r, struct net_link_stats *out)
-{
-    int64_t *ticks = SIM_NEW(int64_t, out->count);
-    for (topo_link_id l = 0; l < out->count; l++)
-        ticks[l] = (int64_t)net_packet_busy(r->engine, l);
-    if (r->far != NULL) net_mpi_sum(ticks, (int)out->count);
-    for (topo_link_id l = 0; l < out->count; l++) {
-        net_ticks busy = (net_ticks)ticks[l];
-        out->busy_ps[l] = net_packet_ps(r->engine, busy);
-        out->bytes[l] =
-            (double)busy / (double)r->ticks_per_ps * 1e-12 * topo_link_rate(r->x.topology, l);
-    }
-    sim_free(ticks);
-}
-
 static void collect_stats(const struct packet_run *r, struct net_run_stats *out)
 {
     struct net_packet_counts counts;
@@ -604,23 +590,6 @@ static void find_last(struct packet_run *r)
     }
     net_bytes_release(&mine);
     net_bytes_release(&all);
-}
-
-/* What only packets tell, where it was asked for. */
-static void collect_watch(const struct packet_run *r, struct net_link_stats *out)
-{
-    if (out->waited_ps == NULL) return;
-    struct net_packet_watch *watch = SIM_NEW(struct net_packet_watch, out->count);
-    net_packet_watch(r->engine, watch);
-    /* each link's reader, and its writer, are on one rank: sums are what that one has */
-    if (r->far != NULL)
-        net_mpi_sum(&watch[0].waited, (int)(out->count * sizeof *watch / sizeof(int64_t)));
-    for (topo_link_id l = 0; l < out->count; l++) {
-        out->waited_ps[l] = net_packet_ps(r->engine, (net_ticks)watch[l].waited);
-        out->stalled_ps[l] = net_packet_ps(r->engine, (net_ticks)watch[l].stalled);
-        out->most[l] = (uint32_t)watch[l].most;
-    }
-    sim_free(watch);
 }
 
 /* Every rank gets what all have found. */
@@ -689,8 +658,7 @@ enum sim_status net_run_packets(const net_schedule *root, const struct net_optio
         *result =
             (struct net_result){r.x.last_ps, last->latency_ps, last->overhead_ps, last->compute_ps};
         if (r.told != NULL) net_told_pass_on(r.told);
-        if (stats != NULL) collect_links(&r, stats);
-        if (stats != NULL) collect_watch(&r, stats);
+        if (stats != NULL) net_packet_links(r.engine, NET_TICKS_NEVER, r.far != NULL, stats);
         if (run_stats != NULL) collect_stats(&r, run_stats);
     }
     release(&r);

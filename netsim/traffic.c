@@ -6,6 +6,7 @@
 #include "netsim/gap.h"
 #include "netsim/histogram.h"
 #include "netsim/mpi.h"
+#include "netsim/packet_links.h"
 #include "netsim/pair_route.h"
 
 #define MESSAGE_MASK (NET_PACKET_MESSAGES - 1)
@@ -32,7 +33,7 @@ struct run {
     int64_t created;        /* packets of the measurement */
     int64_t sources_before; /* chips whose head was created before the measurement's end */
     uint64_t accepted;
-    uint64_t *accepted_at; /* [chips] */
+    int64_t *accepted_at; /* [chips] */
 };
 
 static bool is_measured(const struct run *r, uint64_t cycle)
@@ -134,14 +135,6 @@ static bool is_drained(const struct run *r)
     return left[0] == 0 && left[1] == 0;
 }
 
-static net_ticks *busy_of_links(const struct run *r, const topo *t)
-{
-    net_ticks *busy = SIM_NEW(net_ticks, topo_links(t));
-    for (topo_link_id l = 0; l < topo_links(t); l++)
-        busy[l] = net_packet_busy(r->engine, l);
-    return busy;
-}
-
 static double offered_share(const struct run *r, const topo *t)
 {
     double sum = 0;
@@ -150,20 +143,22 @@ static double offered_share(const struct run *r, const topo *t)
     return sum / (double)(r->chips - topo_failed_chips(t));
 }
 
-static void note_ports(const struct run *r, const topo *t, const net_ticks *before,
-                       struct net_traffic_result *out)
+static void note_ports(const struct run *r, const topo *t, struct net_traffic_result *out)
 {
     double span = (double)(r->traffic->measure * r->cycle);
-    int64_t most[] = {0, 0}; /* ticks of a link, packets of a chip */
+    int64_t most = 0;
+    uint32_t chip = 0;
     for (topo_link_id l = 0; l < topo_links(t); l++) {
-        int64_t busy = (int64_t)(net_packet_busy(r->engine, l) - before[l]);
-        if (busy > most[0]) most[0] = busy;
+        int64_t busy = (int64_t)net_packet_busy(r->engine, l, r->end * r->cycle);
+        if (busy > most) most = busy;
     }
-    for (topo_chip_id c = 0; c < r->chips; c++)
-        if ((int64_t)r->accepted_at[c] > most[1]) most[1] = (int64_t)r->accepted_at[c];
-    if (r->traffic->partition != NULL) net_mpi_max(most, 2);
-    out->busiest_link = (double)most[0] / span;
-    out->busiest_ejection = (double)((uint64_t)most[1] * r->size_ticks) / span;
+    if (r->traffic->partition != NULL) net_mpi_max(&most, 1);
+    add_ranks(r, r->accepted_at, (int)r->chips);
+    for (topo_chip_id c = 1; c < r->chips; c++)
+        if (r->accepted_at[c] > r->accepted_at[chip]) chip = c;
+    out->busiest_link = (double)most / span;
+    out->busiest_chip = chip;
+    out->busiest_ejection = (double)((uint64_t)r->accepted_at[chip] * r->size_ticks) / span;
 }
 
 static void note_loads(const struct run *r, const topo *t, struct net_traffic_result *out)
@@ -215,13 +210,14 @@ static enum sim_status run_phases(struct run *r, const topo *t, struct sim_error
                                   struct net_traffic_result *out)
 {
     SIM_TRY(run_until(r, r->begin, err));
-    net_ticks *before = busy_of_links(r, t);
-    enum sim_status status = run_until(r, r->end, err);
+    net_packet_restart_links(r->engine, r->begin * r->cycle);
+    SIM_TRY(run_until(r, r->end, err));
     add_ranks(r, (int64_t *)&r->accepted, 1);
-    note_ports(r, t, before, out);
+    note_ports(r, t, out);
     note_loads(r, t, out);
-    sim_free(before);
-    if (status != SIM_OK) return status;
+    if (r->traffic->links != NULL)
+        net_packet_links(r->engine, r->end * r->cycle, r->traffic->partition != NULL,
+                         r->traffic->links);
     if (!out->is_saturated) out->is_saturated = !drain(r);
     if (r->traffic->partition != NULL) net_histogram_share(r->latency);
     if (!out->is_saturated) note_latencies(r, out);
@@ -243,6 +239,7 @@ enum sim_status net_traffic_run(const topo *t, const struct net_traffic *traffic
     struct net_packet_client client = {&r, never, next_packet, take_packet, NULL};
     assert(traffic->load > 0 && traffic->load <= 1);
     router.is_one_port = true;
+    router.is_watched = traffic->links != NULL;
     *out = (struct net_traffic_result){0};
     const uint32_t *part = traffic->partition != NULL ? traffic->partition->part : NULL;
     SIM_TRY(net_packet_create(t, &router, &client, part, err, &r.engine));
@@ -251,7 +248,7 @@ enum sim_status net_traffic_run(const topo *t, const struct net_traffic *traffic
     r.size_ticks = net_packet_size_ticks(r.engine, r.size);
     r.routes = net_pair_routes_create(r.engine, t);
     r.source = SIM_NEW(struct source, r.chips);
-    r.accepted_at = SIM_NEW(uint64_t, r.chips);
+    r.accepted_at = SIM_NEW(int64_t, r.chips);
     r.latency = net_histogram_create();
     out->cycle_ps = (double)r.cycle / (double)net_packet_ticks_per_ps(r.engine);
     start_sources(&r, t);

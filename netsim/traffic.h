@@ -11,6 +11,7 @@
 #ifndef PODSIM_NETSIM_TRAFFIC_H
 #define PODSIM_NETSIM_TRAFFIC_H
 
+#include "netsim/link_stats.h"
 #include "netsim/packet.h"
 #include "netsim/partition.h"
 #include "netsim/pattern.h"
@@ -22,6 +23,7 @@ struct net_traffic {
     uint64_t seed;
     uint64_t warmup, measure, drain;       /* cycles; drain: at most */
     const struct net_partition *partition; /* of the ranks, which all run it; NULL: all is here */
+    struct net_link_stats *links; /* made for packets; written: of the measurement; NULL: none */
 };
 
 /* Cycles unless something else is asked for: as in the reference curves of docs/packet.md. */
@@ -34,6 +36,7 @@ struct net_traffic_result {
     double mean_ps, p50_ps, p99_ps, max_ps; /* creation to last byte out; 0 if saturated */
     double cycle_ps;
     double busiest_link, busiest_ejection; /* shares of the measurement */
+    topo_chip_id busiest_chip;             /* the first with that ejection */
     bool is_saturated;
     struct net_packet_counts counts; /* of all ranks */
 };

@@ -17,7 +17,7 @@ set(golden_cases algorithm-file all-leaves-out
     group-of-one-json group-of-one-text help-collective limited-by-buffers limited-by-rails help-presets help-step help-topo help-traffic help-validate help mesh-gather-line
     one-byte permute-link-stats permute-messages permute-next permute-pairs presets-models step-csv step-text
     topo-availability topo-availability-csv topo-availability-json topo-compare topo-compare-csv topo-compare-json topo-fits topo-repair
-    topo-shapes topo-shapes-csv topo-csv topo-four-axes topo-json topo-line-of-one topo-text torus-gather-direct traffic-text traffic-csv traffic-json traffic-booksim validate validate-csv v4-gather-x v4-gather-xy
+    topo-shapes topo-shapes-csv topo-csv topo-four-axes topo-json topo-line-of-one topo-text torus-gather-direct traffic-text traffic-csv traffic-json traffic-booksim traffic-hotspots traffic-link-stats validate validate-csv v4-gather-x v4-gather-xy
     v4-reduce-z v5e-gather-line v5p-gather-x version zero-bytes)
 file(GLOB golden_files RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/golden CONFIGURE_DEPENDS golden/*.args)
 list(TRANSFORM golden_files REPLACE "\\.args$" "")

@@ -179,7 +179,7 @@ static struct net_traffic_result offer(const topo *t, const char *pattern, doubl
     struct net_traffic_result result;
     router.vcs = 6;
     ck_assert_msg(net_pattern_parse(t, pattern, &err, &p) == SIM_OK, "%s", err.text);
-    const struct net_traffic traffic = {&router, p, load, 1, 3000, 4000, 20000, NULL};
+    const struct net_traffic traffic = {&router, p, load, 1, 3000, 4000, 20000, NULL, NULL};
     ck_assert_msg(net_traffic_run(t, &traffic, &err, &result) == SIM_OK, "%s", err.text);
     net_pattern_destroy(p);
     return result;

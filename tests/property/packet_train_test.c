@@ -213,7 +213,7 @@ START_TEST(a_train_can_be_looked_at)
     net_ticks ns = 1000 * net_packet_ticks_per_ps(s.engine);
     for (uint64_t i = 1; i <= 10; i++) {
         net_packet_run(s.engine, i * 6400 * ns);
-        ck_assert_uint_eq(net_packet_busy(s.engine, link), i * 6400 * ns);
+        ck_assert_uint_eq(net_packet_busy(s.engine, link, i * 6400 * ns), i * 6400 * ns);
         net_packet_counts(s.engine, &counts);
         ck_assert_uint_eq(counts.hops, i * 100);
         if (i < 10) ck_assert_uint_eq(counts.trains, i);

@@ -1,5 +1,6 @@
 /* Patterns, gaps, quantiles, and what saturates. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "netsim/gap.h"
@@ -183,6 +184,168 @@ START_TEST(zero_load_latency_is_the_hand_formula)
 }
 END_TEST
 
+/* ---- links in the measurement ---- */
+
+struct measured {
+    struct net_traffic_result result;
+    struct net_link_stats links;
+    topo *topology;
+    double span_ps;
+};
+
+/* `p` is taken over. */
+static struct measured measure_pattern(topo *t, net_pattern *p, const char *router, double load,
+                                       uint64_t warmup, uint64_t cycles)
+{
+    struct measured m = {.topology = t};
+    net_link_stats_init_packets(&m.links, t);
+    const struct net_traffic traffic = {.router = net_router_find(router),
+                                        .pattern = p,
+                                        .load = load,
+                                        .seed = 1,
+                                        .warmup = warmup,
+                                        .measure = cycles,
+                                        .drain = 10000,
+                                        .links = &m.links};
+    struct sim_error err = {0};
+    ck_assert_msg(net_traffic_run(t, &traffic, &err, &m.result) == SIM_OK, "%s", err.text);
+    m.span_ps = (double)cycles * m.result.cycle_ps;
+    net_pattern_destroy(p);
+    return m;
+}
+
+static struct measured measure(const char *spec, const char *router, const char *pattern,
+                               double load, uint64_t warmup, uint64_t cycles)
+{
+    topo *t = topo_or_fail(spec);
+    return measure_pattern(t, pattern_or_fail(t, pattern), router, load, warmup, cycles);
+}
+
+static void release(struct measured *m)
+{
+    net_link_stats_release(&m->links);
+    topo_destroy(m->topology);
+}
+
+/* The link of a ring from a chip to the next one up (or down). */
+static topo_link_id link_of(const topo *t, topo_chip_id from, topo_chip_id to)
+{
+    topo_link_id l = 0;
+    while (topo_link_from(t, l) != from || topo_link_to(t, l) != to)
+        l++;
+    return l;
+}
+
+/* At a load of 1 a packet starts on every link up in every cycle, and none waits. */
+START_TEST(links_of_a_full_ring_are_always_busy_one_way)
+{
+    struct measured m = measure("ring:8,link=32GB/s", "booksim-a", "neighbour", 1, 100, 700);
+    for (topo_chip_id c = 0; c < 8; c++) {
+        topo_link_id up = link_of(m.topology, c, (c + 1) % 8);
+        topo_link_id down = link_of(m.topology, c, (c + 7) % 8);
+        ck_assert_double_eq_tol((double)m.links.busy_ps[up], m.span_ps, 1);
+        ck_assert_double_eq_tol(net_link_utilisation(&m.links, m.topology, up, (sim_ps)m.span_ps),
+                                1, 1e-6);
+        ck_assert_int_eq(m.links.stalled_ps[up], 0);
+        ck_assert_uint_eq(m.links.most[up], 0);
+        ck_assert_int_eq(m.links.busy_ps[down], 0);
+    }
+    release(&m);
+}
+END_TEST
+
+/* Chips 0 and 1 send to chip 2, each at all times: 1 > 2 is full, and on it what comes from chip 0
+ * takes turns with chip 1. So 0 > 1 is busy half of the time and wants for room in the other half,
+ * and behind it wait the packets of its full buffers: all but those that are on their way or whose
+ * credit is. */
+START_TEST(a_link_before_a_full_one_stalls)
+{
+    const topo_chip_id src[] = {0, 1}, dst[] = {2, 2};
+    const uint64_t weight[] = {1, 1};
+    struct sim_error err = {0};
+    topo *t = topo_or_fail("mesh:3,link=45GB/s,latency=1us");
+    net_pattern *p;
+    ck_assert_int_eq(net_pattern_matrix(t, 2, src, dst, weight, &err, &p), SIM_OK);
+    struct measured m = measure_pattern(t, p, "tpu", 1, 1000, 1000);
+    topo_link_id first = link_of(m.topology, 0, 1), second = link_of(m.topology, 1, 2);
+    ck_assert_double_eq_tol((double)m.links.busy_ps[second], m.span_ps, 1);
+    ck_assert_double_eq_tol((double)m.links.busy_ps[first] / m.span_ps, 0.5, 0.001);
+    ck_assert_double_eq_tol((double)m.links.stalled_ps[first] / m.span_ps, 0.5, 0.001);
+    ck_assert_int_eq(m.links.stalled_ps[second], 0);
+    double waiting = net_link_queue_mean(&m.links, first, (sim_ps)m.span_ps);
+    /* In each of the 2 channels of its class 32 slots, of which chip 0 leaves 2 free; a slot is
+     * under way for 1 us, and its credit for 1 us, at half a packet a 4,096 B / 45 GB/s. */
+    ck_assert_double_eq_tol(waiting, 2 * (32 - 2) - 0.5 * 2000 / (4096 / 45.0), 0.01);
+    ck_assert_uint_eq(m.links.most[first], 25); /* 24.5 in each */
+    ck_assert_uint_eq(m.result.busiest_chip, 2);
+    ck_assert_double_eq_tol(m.result.busiest_ejection, 1, 1e-9);
+    release(&m);
+}
+END_TEST
+
+/* Each packet is on as many links as its way has: 3 up a ring of 8 by tornado; one each axis of
+ * torus:4x4 by neighbour. What arrives in the measurement is what crosses links in it, but for what
+ * is on its way at either end: at most some tens of packets. */
+START_TEST(links_carry_what_arrives_times_its_hops)
+{
+    static const struct {
+        const char *spec, *pattern;
+        double load, hops;
+    } cases[] = {{"ring:8", "tornado", 0.2, 3},
+                 {"torus:4x4", "neighbour", 0.4, 2},
+                 {"torus:4x4x4", "neighbour", 0.9, 3},
+                 {"mesh:3", "hotspot:2:1", 0.1, 1}}; /* (2 + 1 + 0) / 3 */
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct measured m =
+            measure(cases[i].spec, "booksim-p", cases[i].pattern, cases[i].load, 2000, 20000);
+        double sum = 0, chips = topo_chips(m.topology);
+        for (topo_link_id l = 0; l < m.links.count; l++)
+            sum += (double)m.links.busy_ps[l] / m.span_ps;
+        double wanted = m.result.accepted * cases[i].hops * chips;
+        ck_assert_double_le(fabs(sum - wanted), (i == 3 ? 0.05 : 0.003) * wanted);
+        release(&m);
+    }
+}
+END_TEST
+
+/* What waits or is stalled across the border of two measurements counts in each for its own part:
+ * so that they add up to one that lasts as long as both, however full the network is. */
+START_TEST(measurements_one_after_the_other_add_up)
+{
+    static const struct {
+        const char *spec, *router, *pattern;
+        double load;
+    } cases[] = {{"torus:10x10", "tpu", "uniform", 1},
+                 {"ring:8", "tpu", "tornado", 0.6},
+                 {"torus:4x4", "booksim-p", "hotspot", 0.7},
+                 {"torus:8x8", "booksim-a", "transpose", 0.5}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct measured part[3];
+        for (int k = 0; k < 3; k++)
+            part[k] = measure(cases[i].spec, cases[i].router, cases[i].pattern, cases[i].load,
+                              k == 1 ? 1311 : 1000,
+                              k == 0   ? 311
+                              : k == 1 ? 217
+                                       : 528);
+        const struct net_link_stats *a = &part[0].links, *b = &part[1].links, *c = &part[2].links;
+        sim_ps stalled = 0;
+        for (topo_link_id l = 0; l < a->count; l++) {
+            enum { ROUNDING = 2 }; /* of three numbers in ps */
+            ck_assert_int_le(llabs(a->busy_ps[l] + b->busy_ps[l] - c->busy_ps[l]), ROUNDING);
+            ck_assert_int_le(llabs(a->waited_ps[l] + b->waited_ps[l] - c->waited_ps[l]), ROUNDING);
+            ck_assert_int_le(llabs(a->stalled_ps[l] + b->stalled_ps[l] - c->stalled_ps[l]),
+                             ROUNDING);
+            ck_assert_uint_eq(a->most[l] > b->most[l] ? a->most[l] : b->most[l], c->most[l]);
+            ck_assert_double_le((double)(c->busy_ps[l] + c->stalled_ps[l]), part[2].span_ps + 1);
+            stalled += c->stalled_ps[l];
+        }
+        ck_assert_int_gt(stalled, 0);
+        for (int k = 0; k < 3; k++)
+            release(&part[k]);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("net_traffic");
@@ -195,6 +358,10 @@ int main(void)
     tcase_add_test(cases, quantiles_are_within_a_bucket);
     tcase_add_test(cases, what_cannot_be_carried_is_saturated_and_the_rest_is_not);
     tcase_add_test(cases, zero_load_latency_is_the_hand_formula);
+    tcase_add_test(cases, links_of_a_full_ring_are_always_busy_one_way);
+    tcase_add_test(cases, a_link_before_a_full_one_stalls);
+    tcase_add_test(cases, links_carry_what_arrives_times_its_hops);
+    tcase_add_test(cases, measurements_one_after_the_other_add_up);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }
