@@ -70,6 +70,7 @@ struct net_packet_counts {
     uint64_t hops;            /* packets granted a link */
     uint64_t windows, visits; /* visits: of one node in one window */
     uint64_t trains, cuts;    /* packets that moved as one event; those that others ended early */
+    uint64_t shared_trains, shared_cuts; /* of them those of several messages */
 };
 
 /**

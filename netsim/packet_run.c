@@ -566,6 +566,8 @@ static void collect_stats(const struct packet_run *r, struct net_run_stats *out)
                                   .packet_hops = counts.hops,
                                   .trains = counts.trains,
                                   .cuts = counts.cuts,
+                                  .shared_trains = counts.shared_trains,
+                                  .shared_cuts = counts.shared_cuts,
                                   .classes = r->x.chips};
     if (r->far != NULL) net_mpi_sum((int64_t *)out, sizeof *out / sizeof(int64_t));
     out->windows = counts.windows; /* all ranks run the same */

@@ -93,7 +93,8 @@ static net_ticks grant_of(const struct track *k, uint64_t packet)
     return k->train->start + packet / turns * k->period + k->at[packet % turns];
 }
 
-/* From a packet's grant until the news that it is gone is back, but for its own time in the slot. */
+/* From a packet's grant until the news that it is gone is back, without its own time in the slot.
+ */
 static net_ticks round_trip(const net_packet_engine *e, const struct track *k)
 {
     uint32_t ring = k->receiver.node->first_ring + receiver_queue(e, k, k->first);
@@ -220,6 +221,7 @@ void net_packet_train_start(net_packet_engine *e, uint32_t node, uint32_t port,
     if (t->end < k.v.node->train_end) k.v.node->train_end = t->end;
     e->trains++;
     e->counts.trains++;
+    e->counts.shared_trains += t->turns > 1;
 }
 
 /* ---- settling ---- */
@@ -297,7 +299,8 @@ static void settle(net_packet_engine *e, uint32_t node, uint32_t port, net_ticks
     find_period(e, &k);
     uint64_t packets = left_before(&k, now);
     if (packets > 0) write_down(e, &k, packets);
-    if (packets < t->more) e->counts.cuts++;
+    e->counts.cuts += packets < t->more;
+    e->counts.shared_cuts += packets < t->more && t->turns > 1;
     t->more = 0;
     e->trains--;
     set_bit(requests_of(&k.v, e->words, k.output), k.q);

@@ -44,6 +44,7 @@ struct net_observer {
 struct net_run_stats {
     uint64_t events, messages, flows, solves, levels, instants;
     uint64_t packet_hops, windows, trains, cuts;  /* see packet.h */
+    uint64_t shared_trains, shared_cuts;          /* there, too */
     uint64_t cut_links, most_nodes, fewest_nodes; /* between ranks; of a rank; 0: one rank */
     uint64_t classes;             /* chips that were run for all others; see symmetry.h */
     uint64_t parts, parts_reused; /* see parts.h; of them those that another stood for */
