@@ -109,8 +109,9 @@ bool net_executor_is_done(const net_executor *x);
 void net_executor_run_ready(net_executor *x);
 /** An activity's delay is over; of a compute or an arrival the activity is gone afterwards. */
 void net_executor_timer(net_executor *x, enum net_timer timer, uint32_t activity);
-/** Names who waits for whom (stall.c). Returns SIM_EDATA. */
-enum sim_status net_executor_stall(const net_executor *x, struct sim_error *err);
+/** Names who waits for whom (stall.c). With `is_shared` over all ranks, which must all call it.
+ * Returns SIM_EDATA. */
+enum sim_status net_executor_stall(const net_executor *x, bool is_shared, struct sim_error *err);
 
 /** An operation is done on a chip. */
 void net_executor_complete(net_executor *x, uint32_t frame, uint32_t chip, net_op_id op,

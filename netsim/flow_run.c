@@ -322,7 +322,7 @@ static enum sim_status run_to_end(struct flow_run *r, const net_schedule *root,
     if (x->is_past_end)
         return sim_error_set(err, SIM_EDATA,
                              "the run lasts longer than simulated time can hold (106 days)");
-    return net_executor_is_done(x) ? SIM_OK : net_executor_stall(x, err);
+    return net_executor_is_done(x) ? SIM_OK : net_executor_stall(x, false, err);
 }
 
 static void release(struct flow_run *r)

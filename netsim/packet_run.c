@@ -553,8 +553,7 @@ static enum sim_status run_to_end(struct packet_run *r, const net_schedule *root
                              "the run lasts longer than the packet engine's time can hold");
     if (end.unfinished == 0) return SIM_OK;
     if (end.in_flight > 0) return net_packet_deadlock(r->engine, err);
-    enum sim_status stall = net_executor_is_done(x) ? SIM_OK : net_executor_stall(x, err);
-    return r->far != NULL ? net_mpi_agree(stall, err) : stall;
+    return net_executor_stall(x, r->far != NULL, err);
 }
 
 static void collect_stats(const struct packet_run *r, struct net_run_stats *out)

@@ -5,7 +5,9 @@
 #include <stdio.h>
 
 #include "base/arena.h"
+#include "netsim/bytes.h"
 #include "netsim/executor.h"
+#include "netsim/mpi.h"
 
 #define MOST 3 /* messages named: as many as the error's text has room for */
 
@@ -47,18 +49,23 @@ static net_op_id waits_at(const net_executor *x, const struct net_frame *f, uint
     return found;
 }
 
-/* What the chip waits for: a message, and from whom. NULL: none. */
-static const struct net_op *wait_of(const net_executor *x, topo_chip_id chip, topo_chip_id *from)
+/* A chip waits for a message. */
+struct wait {
+    uint32_t chip, from, tag;
+};
+
+static bool wait_of(const net_executor *x, topo_chip_id chip, struct wait *wait)
 {
     uint32_t class_id = net_class_of_chip(&x->symmetry, chip);
     for (uint32_t i = x->frame_count; i-- > 0;) {
         net_op_id op = waits_at(x, &x->frame[i], class_id);
         if (op == NET_NONE) continue;
         const struct net_op *found = &net_executor_program(x, &x->frame[i], class_id)->op[op];
-        *from = net_peer_of(x->frame[i].schedule, chip, found->peer);
-        return found;
+        *wait =
+            (struct wait){chip, net_peer_of(x->frame[i].schedule, chip, found->peer), found->tag};
+        return true;
     }
-    return NULL;
+    return false;
 }
 
 static bool runs_here(const net_executor *x, topo_chip_id chip)
@@ -66,25 +73,64 @@ static bool runs_here(const net_executor *x, topo_chip_id chip)
     return net_executor_place(x, net_class_of_chip(&x->symmetry, chip)) != NET_NONE;
 }
 
-enum sim_status net_executor_stall(const net_executor *x, struct sim_error *err)
+/* Waits of this rank's chips, or of all ranks'. */
+static struct net_bytes list_waits(const net_executor *x, bool is_shared)
 {
-    char text[192] = "", name[48];
-    topo_chip_id first = 0, from = 0;
-    const struct net_op *op = NULL;
-    for (uint32_t i = 0; i < x->chips && op == NULL; i++)
-        op = wait_of(x, first = net_executor_chip(x, net_executor_chip_at(x, i)), &from);
-    if (op == NULL)
-        return sim_error_set(err, SIM_EDATA, "the schedule stalls: %u chips never finish",
-                             x->frame[0].chips_left);
-    size_t length =
-        (size_t)snprintf(text, sizeof text, "chip %s", topo_node_format(x->topology, first, name));
-    for (uint32_t i = 0; i < MOST && op != NULL && length < sizeof text; i++) {
-        length += (size_t)snprintf(text + length, sizeof text - length,
-                                   "%s waits for message %u from chip %s", i == 0 ? "" : ", which",
-                                   op->tag, topo_node_format(x->topology, from, name));
-        if (from == first || !runs_here(x, from)) break; /* a circle; another rank knows */
-        op = wait_of(x, from, &from);
+    struct net_bytes mine = {0}, all = {0};
+    struct wait wait;
+    for (uint32_t i = 0; i < x->chips; i++)
+        if (wait_of(x, net_executor_chip(x, net_executor_chip_at(x, i)), &wait))
+            net_bytes_put(&mine, &wait, sizeof wait);
+    if (!is_shared) return mine;
+    net_mpi_gather(&mine, &all);
+    net_bytes_release(&mine);
+    return all;
+}
+
+/* The chip's own, or that of the lowest chip (NET_NONE); false: none. */
+static bool find_wait(struct net_bytes *waits, topo_chip_id chip, struct wait *wait)
+{
+    struct wait found = {.chip = NET_NONE}, one;
+    for (waits->at = 0; waits->at < waits->count;) {
+        net_bytes_take(waits, &one, sizeof one);
+        if (chip == NET_NONE ? one.chip < found.chip : one.chip == chip) found = one;
     }
-    return sim_error_set(err, SIM_EDATA, "the schedule stalls: %s%s", text,
-                         op == NULL ? ", which never sends it" : "");
+    if (found.chip != NET_NONE) *wait = found;
+    return found.chip != NET_NONE;
+}
+
+/* "chip 0 waits for message 3 from chip 1, which waits for ..." */
+static void follow(const net_executor *x, struct net_bytes *waits, struct wait wait, char *text,
+                   size_t bytes)
+{
+    char name[48];
+    topo_chip_id first = wait.chip;
+    bool is_waiting = true;
+    size_t length =
+        (size_t)snprintf(text, bytes, "chip %s", topo_node_format(x->topology, first, name));
+    for (uint32_t i = 0; i < MOST && is_waiting && length < bytes; i++) {
+        length += (size_t)snprintf(text + length, bytes - length,
+                                   "%s waits for message %u from chip %s", i == 0 ? "" : ", which",
+                                   wait.tag, topo_node_format(x->topology, wait.from, name));
+        if (wait.from == first) return; /* a circle */
+        is_waiting = runs_here(x, wait.from) ? wait_of(x, wait.from, &wait)
+                                             : find_wait(waits, wait.from, &wait);
+    }
+    if (!is_waiting && length < bytes)
+        snprintf(text + length, bytes - length, ", which never sends it");
+}
+
+enum sim_status net_executor_stall(const net_executor *x, bool is_shared, struct sim_error *err)
+{
+    char text[224] = "";
+    struct wait wait;
+    struct net_bytes waits = list_waits(x, is_shared);
+    int64_t left = x->frame[0].chips_left;
+    bool is_found = find_wait(&waits, NET_NONE, &wait);
+    if (is_found) follow(x, &waits, wait, text, sizeof text);
+    net_bytes_release(&waits);
+    if (is_found) return sim_error_set(err, SIM_EDATA, "the schedule stalls: %s", text);
+    if (is_shared) net_mpi_sum(&left, 1);
+    return sim_error_set(err, SIM_EDATA, "the schedule stalls: %lld chips never finish",
+                         (long long)left);
 }

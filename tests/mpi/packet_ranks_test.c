@@ -14,6 +14,7 @@
 
 #define CASES          120
 #define ADAPTIVE_CASES 60
+#define STALLS         30
 
 /* Everything a run tells, but how the simulator did. */
 struct outcome {
@@ -84,6 +85,18 @@ static void compare(const topo *t, const struct outcome *whole, const struct out
     }
 }
 
+static void whole_and_cut_of(const net_schedule *s, struct net_options *options, sim_ps window_ps)
+{
+    struct outcome whole, cut;
+    run(s, options, &whole);
+    options->is_partitioned = true;
+    options->window_ps = window_ps;
+    run(s, options, &cut);
+    compare(net_schedule_topo(s), &whole, &cut);
+    net_link_stats_release(&whole.links);
+    net_link_stats_release(&cut.links);
+}
+
 static void whole_and_cut(uint64_t seed, bool is_adaptive)
 {
     struct sim_rng rng;
@@ -97,20 +110,13 @@ static void whole_and_cut(uint64_t seed, bool is_adaptive)
     struct coll_spec spec;
     struct sim_error err = {0};
     net_schedule *s;
-    struct outcome whole, cut;
     bool runs = random_spec(&rng, t, &spec);
     if (router.is_in_cycles) spec.bytes = 1 + spec.bytes / 20; /* short windows, each an exchange */
     if (!runs || coll_build(t, &spec, &err, &s) != SIM_OK) {
         topo_destroy(t);
         return;
     }
-    run(s, &options, &whole);
-    options.is_partitioned = true;
-    if (pick(&rng, 8) == 0) options.window_ps = 1 + pick(&rng, 400000);
-    run(s, &options, &cut);
-    compare(t, &whole, &cut);
-    net_link_stats_release(&whole.links);
-    net_link_stats_release(&cut.links);
+    whole_and_cut_of(s, &options, pick(&rng, 8) == 0 ? 1 + pick(&rng, 400000) : 0);
     net_schedule_destroy(s);
     topo_destroy(t);
 }
@@ -124,6 +130,33 @@ END_TEST
 START_TEST(ranks_do_not_matter_to_adaptive_routing)
 {
     whole_and_cut((uint64_t)_i, true);
+}
+END_TEST
+
+/* Chips wait for messages that nobody sends, in chains and circles that go from rank to rank: the
+ * first of them is named on any number of ranks, in the same words. */
+START_TEST(a_stall_is_named_alike)
+{
+    struct sim_rng rng;
+    sim_rng_init(&rng, (uint64_t)_i, 80);
+    topo *t = topo_or_fail("torus:4x4");
+    const struct topo_group all = topo_group_all(t);
+    const struct net_router router = *net_router_find("tpu");
+    struct net_options options = {.router = &router};
+    net_schedule *s = net_schedule_create(t, &all);
+    uint32_t role[16];
+    for (uint32_t chip = 0; chip < 16; chip++) {
+        struct net_op receive = {
+            .kind = NET_OP_RECEIVE, .guard = NET_NONE, .chunk = NET_NONE, .tag = chip};
+        role[chip] = net_schedule_add_program(s);
+        receive.peer = net_peer_chip(s, (chip + 1 + pick(&rng, 15)) % 16);
+        if (chip == 0 || pick(&rng, 4) > 0) net_op_add(s, role[chip], receive);
+    }
+    net_schedule_set_roles(s, role);
+    net_schedule_seal(s);
+    whole_and_cut_of(s, &options, 0);
+    net_schedule_destroy(s);
+    topo_destroy(t);
 }
 END_TEST
 
@@ -176,6 +209,7 @@ int main(int argc, char **argv)
     TCase *cases = tcase_create("cases");
     tcase_add_loop_test(cases, ranks_do_not_matter, 0, CASES);
     tcase_add_loop_test(cases, ranks_do_not_matter_to_adaptive_routing, 0, ADAPTIVE_CASES);
+    tcase_add_loop_test(cases, a_stall_is_named_alike, 0, STALLS);
     tcase_add_test(cases, partitions_are_even);
     tcase_add_test(cases, graphs_are_cut_between_their_dense_parts);
     suite_add_tcase(suite, cases);
