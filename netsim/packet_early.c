@@ -310,9 +310,12 @@ ALWAYS_INLINE void grant_early(struct visit *w, uint32_t o)
         grant_port(w, o);
 }
 
-void net_packet_visit_early(net_packet_engine *e, uint32_t node, net_ticks end)
+/* Twice, once for what matters for speed: what does not change is known when it is compiled. */
+ALWAYS_INLINE void visit(struct visit w)
 {
-    struct visit w = {.e = e, .node = node, .end = end, .words = 1, .is_uniform = true};
+    const net_packet_engine *e = w.e;
+    w.words = 1;
+    w.is_uniform = true;
     if (e->words == 1 && e->is_uniform) {
         visit_node(w, plan_early, join_early, grant_early);
         return;
@@ -322,15 +325,12 @@ void net_packet_visit_early(net_packet_engine *e, uint32_t node, net_ticks end)
     visit_node(w, plan_early, join_early, grant_early);
 }
 
+void net_packet_visit_early(net_packet_engine *e, uint32_t node, net_ticks end)
+{
+    visit((struct visit){.e = e, .node = node, .end = end});
+}
+
 void net_packet_visit_flits(net_packet_engine *e, uint32_t node, net_ticks end)
 {
-    struct visit w = {
-        .e = e, .node = node, .end = end, .words = 1, .is_uniform = true, .is_by_flit = true};
-    if (e->words == 1 && e->is_uniform) {
-        visit_node(w, plan_early, join_early, grant_early);
-        return;
-    }
-    w.words = e->words;
-    w.is_uniform = e->is_uniform;
-    visit_node(w, plan_early, join_early, grant_early);
+    visit((struct visit){.e = e, .node = node, .end = end, .is_by_flit = true});
 }
