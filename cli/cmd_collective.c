@@ -401,11 +401,8 @@ static enum sim_status open_files(const struct request *q, const struct collecti
 static enum sim_status close_files(struct files *f, struct sim_error *err)
 {
     sim_output **all[] = {&f->messages, &f->link_stats, &f->stats, &f->algorithm};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
-        sim_output *output = *all[i];
-        *all[i] = NULL;
-        if (output != NULL) SIM_TRY(sim_output_commit(output, err));
-    }
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        SIM_TRY(cli_output_commit(all[i], err));
     return SIM_OK;
 }
 

@@ -4,7 +4,6 @@
 #include "netsim/packet.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/arena.h"
 #include "netsim/mpi.h"
@@ -140,25 +139,21 @@ static uint32_t default_depth(const net_packet_engine *e)
 static enum sim_status check_class_rule(const net_packet_engine *e, struct sim_error *err)
 {
     const topo *t = e->topology;
-    const char *routing = topo_routing_name(t);
-    bool is_wrap = e->router.class_rule == NET_CLASS_WRAP, is_in_order = false;
-    static const char *const in_order[] = {"dimension-order", "balanced", "adaptive"};
-    for (size_t i = 0; i < sizeof in_order / sizeof *in_order; i++)
-        is_in_order |= strncmp(routing, in_order[i], strlen(in_order[i])) == 0;
+    bool is_wrap = e->router.class_rule == NET_CLASS_WRAP;
+    bool is_in_order = topo_routing_is_own(t) || e->is_adaptive;
     if (e->router.class_rule == NET_CLASS_ROUTING || !e->is_packed || e->router.is_unchecked ||
-        (is_in_order && !topo_is_faulty(t) && !(is_wrap && topo_is_twisted(t))))
+        (is_in_order && !(is_wrap && topo_is_twisted(t))))
         return SIM_OK;
     return sim_error_set(err, SIM_EDATA,
                          "class rule %s holds on healthy%s tori in dimension order; on %s with "
                          "routing %s packets could wait for each other in a circle: want "
                          "--class-rule routing",
                          is_wrap ? "wrap" : "dateline", is_wrap ? " untwisted" : "", topo_spec(t),
-                         routing);
+                         topo_routing_name(t));
 }
 
 static enum sim_status choose_channels(net_packet_engine *e, struct sim_error *err)
 {
-    SIM_TRY(check_class_rule(e, err));
     uint32_t wanted = topo_routing_channels(e->topology);
     if (wanted == 0) wanted = 1;
     if (e->router.vcs == 0) e->router.vcs = 2 * wanted;
@@ -471,6 +466,7 @@ static enum sim_status resolve(net_packet_engine *e, const topo *t, const struct
     e->are_trains = e->can_train;
     choose_times(e);
     SIM_TRY(check_latencies(e, err));
+    SIM_TRY(check_class_rule(e, err));
     SIM_TRY(choose_channels(e, err));
     return e->is_adaptive ? net_packet_adaptive_set_up(e, err) : SIM_OK;
 }

@@ -136,7 +136,7 @@ void net_packet_want_all(const net_packet_engine *e, struct view *v, uint32_t q,
     struct queue *queue = &v->queue[q];
     uint32_t route = route_of(queue->packet), o;
     if (output < v->node->links) route = route_before(v->node, route, output);
-    queue->packet = route | (uint64_t)tag_of(queue->packet) << 32;
+    queue->packet = packet_of(route, tag_of(queue->packet));
     FOR_EACH_BIT(wants(e, v, q), o)
     {
         set_bit(requests_of(v, e->words, o), q);
@@ -279,7 +279,7 @@ ALWAYS_INLINE void choose(struct visit *w, uint32_t o, uint32_t q)
     }
     if (o >= w->v.node->links) return;
     uint32_t route = route_behind(w->v.node, route_of(queue->packet), o);
-    queue->packet = route | (uint64_t)tag_of(queue->packet) << 32;
+    queue->packet = packet_of(route, tag_of(queue->packet));
 }
 
 ALWAYS_INLINE void grant_adaptive(struct visit *w, uint32_t o)

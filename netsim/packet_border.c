@@ -321,7 +321,7 @@ static uint64_t translate(const struct neighbour *n, uint64_t packet)
     tag = (tag & message) | n->size_of[tag >> TAG_SIZE_BIT] << TAG_SIZE_BIT;
     if (route & ROUTE_TABLE)
         route = n->route_of[route & ROUTE_INDEX] | (route & (ROUTE_LAST | ROUTE_TAIL));
-    return (uint64_t)tag << 32 | route;
+    return packet_of(route, tag);
 }
 
 static void fill_slots(net_packet_engine *e, struct neighbour *n)

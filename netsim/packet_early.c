@@ -7,9 +7,9 @@
  * is free again once the packet that had it has left the router. Heads that had their channel
  * before go first over heads that have just been given one.
  *
- * Packets have the link to their end, or it is given flit by flit: then a slot is a flit, a head keeps
- * its channel until the last flit has gone, and the link while the next flit waits. There, heads
- * that ask for a channel have their turn at the link as others do, and may waste it.
+ * Packets have the link to their end, or it is given flit by flit: then a slot is a flit, a head
+ * keeps its channel until the last flit has gone, and the link while the next flit waits. There,
+ * heads that ask for a channel have their turn at the link as others do, and may waste it.
  *
  * Source: N. McKeown, "The iSLIP scheduling algorithm for input-queued switches", IEEE/ACM Trans.
  * Networking 7(2), 1999; the router is described in docs/packet.md.
@@ -221,6 +221,27 @@ ALWAYS_INLINE void grant_port(struct visit *w, uint32_t o)
     move(w, o, q, base + out->vc, plan_early, join_early);
 }
 
+/* Does the packet's next flit wait already? Then it has the link next. */
+ALWAYS_INLINE bool is_next_here(const struct visit *w, uint32_t q, net_ticks now)
+{
+    const struct queue *queue = &w->v.queue[q];
+    if (q >= w->v.node->rings) return queue->head > 1;
+    net_ticks next = w->slot[slots_on(w, queue->head, 1)].time;
+    return next >= OCCUPIED && next - OCCUPIED <= now;
+}
+
+/* Queue q's head takes the link through the channel it has, which it gives up with its last flit. */
+ALWAYS_INLINE void go(struct visit *w, uint32_t o, uint32_t q)
+{
+    struct output *out = &w->v.output[o];
+    const struct queue *queue = &w->v.queue[q];
+    uint32_t channel = queue->gate / 2;
+    bool is_last = is_last_flit(w, queue->packet);
+    if (is_last) w->v.available[channel] = out->nx + span_of(w, queue->packet, out->rate).whole;
+    if (w->is_by_flit) out->hold = !is_last && is_next_here(w, q, out->nx) ? (uint16_t)q : NONE16;
+    move(w, o, q, channel, plan_early, join_early);
+}
+
 ALWAYS_INLINE void grant_link(struct visit *w, uint32_t o)
 {
     struct output *out = &w->v.output[o];
@@ -232,15 +253,12 @@ ALWAYS_INLINE void grant_link(struct visit *w, uint32_t o)
         plan_early(w, o);
         return;
     }
-    const struct queue *queue = &w->v.queue[q];
-    uint32_t channel = queue->gate / 2;
-    w->v.available[channel] = out->nx + span_of(w, queue->packet, out->rate).whole;
-    move(w, o, q, channel, plan_early, join_early);
+    go(w, o, q);
 }
 
 /* ---- by flits ---- */
 
-/* Is there a channel that the head may be given now? Of one that has just asked alone: was there? */
+/* Is there a channel that the head may be given now? Or was there, if it has just asked alone? */
 ALWAYS_INLINE bool is_offered(const struct visit *w, uint32_t o, const struct queue *q)
 {
     bool is_free = q->is_bound;
@@ -263,15 +281,6 @@ ALWAYS_INLINE void add_askers(const struct visit *w, uint32_t o, const uint64_t 
         }
 }
 
-/* Does the packet's next flit wait already? Then it has the link next. */
-ALWAYS_INLINE bool is_next_here(const struct visit *w, uint32_t q, net_ticks now)
-{
-    const struct queue *queue = &w->v.queue[q];
-    if (q >= w->v.node->rings) return queue->head > 1;
-    net_ticks next = w->slot[slots_on(w, queue->head, 1)].time;
-    return next >= OCCUPIED && next - OCCUPIED <= now;
-}
-
 ALWAYS_INLINE void grant_flit(struct visit *w, uint32_t o)
 {
     struct output *out = &w->v.output[o];
@@ -292,12 +301,7 @@ ALWAYS_INLINE void grant_flit(struct visit *w, uint32_t o)
         plan_early(w, o);
         return;
     }
-    const struct queue *queue = &w->v.queue[q];
-    uint32_t channel = queue->gate / 2;
-    bool is_last = is_last_flit(w, queue->packet);
-    if (is_last) w->v.available[channel] = out->nx + w->e->cycle;
-    out->hold = !is_last && is_next_here(w, q, out->nx) ? (uint16_t)q : NONE16;
-    move(w, o, q, channel, plan_early, join_early);
+    go(w, o, q);
 }
 
 ALWAYS_INLINE void grant_early(struct visit *w, uint32_t o)

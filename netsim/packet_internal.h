@@ -348,6 +348,11 @@ static inline uint32_t route_of(uint64_t packet)
     return (uint32_t)packet;
 }
 
+static inline uint64_t packet_of(uint32_t route, uint32_t tag)
+{
+    return route | (uint64_t)tag << 32;
+}
+
 static inline uint32_t make_tag(uint32_t message, uint32_t size)
 {
     return message | size << TAG_SIZE_BIT;

@@ -266,7 +266,7 @@ static void write_down(net_packet_engine *e, const struct track *k, uint64_t pac
     e->counts.delivered += packets;
     uint32_t message = e->client.passed(e->client.context, k->node, k->port, packets);
     uint32_t size = k->train->turn_size[packets % k->train->turns];
-    k->queue->packet = route_of(k->queue->packet) | (uint64_t)make_tag(message, size) << 32;
+    k->queue->packet = packet_of(route_of(k->queue->packet), make_tag(message, size));
 }
 
 /* The trains of a node that end next. */

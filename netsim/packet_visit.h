@@ -125,7 +125,7 @@ ALWAYS_INLINE void request(const net_packet_engine *e, struct view *v, uint32_t 
     struct queue *queue = &v->queue[q];
     struct class_range range = e->range[step.class];
     bool enters = (queue->axis != step.output / 2) & (step.output < v->node->links);
-    queue->packet = step.route | (uint64_t)tag << 32;
+    queue->packet = packet_of(step.route, tag);
     queue->gate = 2 * (step.output * e->vcs + range.first) + enters;
     queue->channels = (uint8_t)range.count;
     queue->is_bound = false;
@@ -248,7 +248,7 @@ ALWAYS_INLINE bool look(struct visit *w, uint32_t q, join_fn join)
         }
         queue->ready = later_of(start_of(w, arrived, packet, in, step.output), queue->ready);
         if (w->is_by_flit && queue->is_open)
-            follow(w, q, step.output, step.route | (uint64_t)tag_of(packet) << 32);
+            follow(w, q, step.output, packet_of(step.route, tag_of(packet)));
         else
             request(e, &w->v, w->words, q, step, tag_of(packet));
         join(w, step.output, q);

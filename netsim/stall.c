@@ -73,12 +73,12 @@ static bool runs_here(const net_executor *x, topo_chip_id chip)
     return net_executor_place(x, net_class_of_chip(&x->symmetry, chip)) != NET_NONE;
 }
 
-/* Waits of this rank's chips, or of all ranks'. */
+/* The first wait here, which leads to those of other chips; or those of all ranks' chips. */
 static struct net_bytes list_waits(const net_executor *x, bool is_shared)
 {
     struct net_bytes mine = {0}, all = {0};
     struct wait wait;
-    for (uint32_t i = 0; i < x->chips; i++)
+    for (uint32_t i = 0; i < x->chips && (is_shared || mine.count == 0); i++)
         if (wait_of(x, net_executor_chip(x, net_executor_chip_at(x, i)), &wait))
             net_bytes_put(&mine, &wait, sizeof wait);
     if (!is_shared) return mine;

@@ -194,8 +194,8 @@ static bool drain(struct run *r)
     return is_drained(r);
 }
 
-/* Sources never end: where nothing moves any more, nothing can, unless an audit has stopped the run.
- */
+/* Sources never end: where nothing moves any more, nothing can, unless an audit has stopped the
+ * run. */
 static enum sim_status run_until(struct run *r, uint64_t cycle, struct sim_error *err)
 {
     if (net_packet_run(r->engine, cycle * r->cycle)) return SIM_OK;

@@ -20,6 +20,7 @@
 #include "topo/metrics.h"
 
 #include "base/arena.h"
+#include "topo/routing.h"
 #include "topo/topo_internal.h"
 
 static double axis_mean(uint32_t size, bool is_wrapped)
@@ -211,15 +212,9 @@ static uint32_t neighbours_of(const topo *t, topo_chip_id chip, topo_chip_id lis
 /* A healthy grid under its own routing goes to a neighbour in one hop, so a link carries nothing
  * but what its own chip sends. Chip 0, in a corner, has the fewest neighbours to divide it by: its
  * links are the busiest. */
-static bool is_first_busiest(const topo *t)
-{
-    bool is_default = t->base_routing == NULL || t->routing == t->base_routing;
-    return topo_has_ports(t) && !topo_is_faulty(t) && is_default;
-}
-
 static double neighbour_rate(const topo *t)
 {
-    topo_chip_id neighbour[NEIGHBOURS_MAX], senders = is_first_busiest(t) ? 1 : t->chips;
+    topo_chip_id neighbour[NEIGHBOURS_MAX], senders = topo_routing_is_own(t) ? 1 : t->chips;
     topo_link_id links = senders == t->chips ? t->links : t->out_begin[senders];
     struct topo_paths paths = {0};
     double *load = SIM_NEW(double, links);

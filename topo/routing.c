@@ -145,6 +145,12 @@ static uint32_t longest_route(const topo *t)
     return longest;
 }
 
+bool topo_routing_is_own(const topo *t)
+{
+    bool is_default = t->base_routing == NULL || t->routing == t->base_routing;
+    return topo_has_ports(t) && !topo_is_faulty(t) && is_default;
+}
+
 bool topo_routing_is_adaptive(const topo *t)
 {
     return t->routing == &topo_adaptive_routing;

@@ -24,6 +24,8 @@ SIM_MUST_CHECK enum sim_status topo_routing_choose(topo *t, const char *text,
 /** The routing's name and the virtual channels it asks for. */
 const char *topo_routing_name(const topo *t);
 uint32_t topo_routing_channels(const topo *t);
+/** Is it a healthy grid's own routing, through the axes in order, however ties are broken? */
+bool topo_routing_is_own(const topo *t);
 /** Do packets choose their ways under way? Then the last of its virtual channels is for all ways,
  * those before it are the escape channels. */
 bool topo_routing_is_adaptive(const topo *t);
