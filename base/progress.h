@@ -1,17 +1,25 @@
 /**
- * A progress line on stderr, only when that is a terminal, at most four times a second, erased at
- * the end.
+ * How far a long command is, on stderr.
+ *
+ * On a terminal a line at most four times a second, erased at the end. Anywhere, so that a batch
+ * job's log has it, too, one line early in a part that will take over a minute: how long.
  */
 #ifndef PODSIM_BASE_PROGRESS_H
 #define PODSIM_BASE_PROGRESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct sim_progress sim_progress;
 
-/** NULL (and every call below a no-op) when stderr is no terminal or `is_quiet`. */
-sim_progress *sim_progress_create(const char *what, uint64_t total, int is_quiet);
+/** `what` one part is, and how many there are. NULL (and every call below a no-op) when `is_quiet`.
+ */
+sim_progress *sim_progress_create(const char *what, uint64_t parts, bool is_quiet);
+/** So many parts are done. */
 void sim_progress_update(sim_progress *progress, uint64_t done);
+/** Of the part at hand about this share, 0 to 1, is done. Looks at the clock: not for every event.
+ */
+void sim_progress_share(sim_progress *progress, double share);
 void sim_progress_destroy(sim_progress *progress);
 
 #endif

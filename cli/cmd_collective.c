@@ -472,12 +472,14 @@ static enum sim_status run_rows(const struct request *q, const struct net_option
     if (f->link_stats != NULL) outputs.link_stats = sim_output_file(f->link_stats);
     struct net_run_stats totals = {0};
     struct cli_usage usage = cli_usage_start();
-    sim_progress *progress = sim_progress_create("runs", p->row_count, net_mpi_rank() != 0);
+    sim_progress *progress = sim_progress_create("run", p->row_count, net_mpi_rank() != 0);
     enum sim_status status = SIM_OK;
+    struct net_options told = *net;
+    told.progress = progress;
     size_t first = net->is_partitioned ? 0 : net_mpi_rank();
     size_t step = net->is_partitioned ? 1 : net_mpi_ranks();
     for (size_t i = first; i < p->row_count && status == SIM_OK; i += step) {
-        status = collective_run(p->topology, net, &outputs, &p->row[i], &totals, err);
+        status = collective_run(p->topology, &told, &outputs, &p->row[i], &totals, err);
         sim_progress_update(progress, i + 1);
     }
     sim_progress_destroy(progress);

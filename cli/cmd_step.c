@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/output.h"
+#include "base/progress.h"
 #include "base/time.h"
 #include "cli/common.h"
 #include "cli/options.h"
@@ -153,7 +154,9 @@ static enum sim_status simulate(const struct options *o, const struct wl_study *
     struct cli_usage usage = cli_usage_start();
     step_trace *trace = NULL;
     if (files->trace != NULL) trace = step_trace_create(sim_output_file(files->trace), study, 0);
-    enum sim_status status = wl_step_run(study, step_trace_observer(trace), err, &step);
+    sim_progress *progress = sim_progress_create("step", 1, net_mpi_rank() != 0);
+    enum sim_status status = wl_step_run(study, step_trace_observer(trace), progress, err, &step);
+    sim_progress_destroy(progress);
     step_trace_destroy(trace);
     cli_usage_finish(&usage, is_shared(study));
     if (status != SIM_OK) {

@@ -194,6 +194,8 @@ struct sweep {
     const char *limit; /* of the first saturated point */
     struct net_packet_counts counts;
     sim_output *link_stats; /* NULL: not asked for, or another rank writes */
+    sim_progress *progress;
+    uint32_t done; /* loads */
 };
 
 /* `links` may be NULL. */
@@ -209,7 +211,9 @@ static enum sim_status run_point(const struct sweep *s, const struct net_router 
                                         .measure = s->q->phase[1],
                                         .drain = s->q->phase[2],
                                         .partition = s->partition->parts > 1 ? s->partition : NULL,
-                                        .links = links};
+                                        .links = links,
+                                        .progress = s->progress};
+    sim_progress_update(s->progress, s->done);
     return net_traffic_run(s->topology, &traffic, err, out);
 }
 
@@ -302,6 +306,10 @@ static void note_saturation(cli_report *report, double carried, double load, dou
 {
     if (load == 0)
         cli_note(report, "no load asked for saturates it");
+    else if (carried == 0)
+        cli_note(report,
+                 "saturates at the least load asked for, %.4g of the link rate: %.4g arrive%s%s",
+                 load, accepted, limit != NULL ? "; limited by " : "", limit != NULL ? limit : "");
     else
         cli_note(report, "saturates between %.4g and %.4g of the link rate, where %.4g arrive%s%s",
                  carried, load, accepted, limit != NULL ? "; limited by " : "",
@@ -343,7 +351,7 @@ static enum sim_status run_load(const struct sweep *s, double load, cli_report *
 
 static enum sim_status run_loads(struct sweep *s, cli_report *report, struct sim_error *err)
 {
-    sim_progress *progress = sim_progress_create("loads", s->q->loads, net_mpi_rank() != 0);
+    s->progress = sim_progress_create("load", s->q->loads, net_mpi_rank() != 0);
     enum sim_status status = SIM_OK;
     double carried = 0, saturated = 0, accepted = 0;
     uint64_t past = 0;
@@ -363,9 +371,9 @@ static enum sim_status run_loads(struct sweep *s, cli_report *report, struct sim
         s->counts.hops += point.counts.hops;
         s->counts.delivered += point.counts.delivered;
         s->counts.windows += point.counts.windows;
-        sim_progress_update(progress, i + 1);
+        s->done = i + 1;
     }
-    sim_progress_destroy(progress);
+    sim_progress_destroy(s->progress);
     if (status == SIM_OK) note_saturation(report, carried, saturated, accepted, s->limit);
     return status;
 }

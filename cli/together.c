@@ -8,11 +8,13 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/progress.h"
 #include "base/quantity.h"
 #include "base/yaml.h"
 #include "cli/options.h"
 #include "collectives/choice.h"
 #include "collectives/cost.h"
+#include "netsim/mpi.h"
 
 static const struct cli_column columns[] = {
     {"name", "name", true},           {"op", "op", true},
@@ -246,21 +248,26 @@ static void add_row(cli_report *report, const topo *t, const struct net_options 
 }
 
 static enum sim_status run_list(const struct sim_yaml_node *list, const topo *t,
-                                const struct net_options *options, cli_report *report,
+                                const struct net_options *asked, cli_report *report,
                                 struct net_run_stats *stats, struct sim_error *err)
 {
     if (list->kind != SIM_YAML_SEQUENCE || list->child_count == 0)
         return sim_yaml_error(list, err, SIM_EDATA, "collectives: want a list of collectives");
     uint32_t count = list->child_count;
+    struct net_options options = *asked;
+    options.progress = sim_progress_create("run", count + 1, net_mpi_rank() != 0);
     struct entry *entry = SIM_NEW(struct entry, count);
     enum sim_status status = SIM_OK;
     for (uint32_t i = 0; i < count && status == SIM_OK; i++)
         status = read_entry(list->child[i], i, t, &entry[i], err);
-    if (status == SIM_OK) status = run_all(t, options, entry, count, stats, err);
+    if (status == SIM_OK) status = run_all(t, &options, entry, count, stats, err);
+    for (uint32_t i = 0; i < count && status == SIM_OK; i++) {
+        sim_progress_update(options.progress, i + 1);
+        status = run_alone(&options, &entry[i], err);
+    }
+    sim_progress_destroy(options.progress);
     for (uint32_t i = 0; i < count && status == SIM_OK; i++)
-        status = run_alone(options, &entry[i], err);
-    for (uint32_t i = 0; i < count && status == SIM_OK; i++)
-        add_row(report, t, options, &entry[i]);
+        add_row(report, t, &options, &entry[i]);
     for (uint32_t i = 0; i < count; i++)
         net_schedule_destroy(entry[i].schedule);
     sim_free(entry);

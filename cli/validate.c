@@ -172,7 +172,7 @@ static enum sim_status measure_rows(const struct validate_row *const *rows, uint
                                     cli_report *report, uint32_t *outside, struct sim_error *err)
 {
     enum sim_status status = SIM_OK;
-    sim_progress *progress = sim_progress_create("rows", count, false);
+    sim_progress *progress = sim_progress_create("row", count, false);
     for (uint32_t i = 0; i < count; i++) {
         struct validate_result result = {0};
         status = rows[i]->measure(rows[i], err, &result);

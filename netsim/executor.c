@@ -385,6 +385,7 @@ net_op_id net_executor_receive_of(const net_executor *x, const struct net_activi
 static void message_arrived(net_executor *x, uint32_t id)
 {
     struct net_activity a = x->activity[id];
+    x->arrived++;
     activity_destroy(x, id);
     const struct net_frame *f = &x->frame[a.frame];
     tell_message(x, f, &a, &net_executor_program(x, f, a.chip)->op[a.op]);

@@ -90,7 +90,7 @@ struct net_executor {
     struct topo_paths paths;
     struct net_chain last; /* of the chip that finished last */
     sim_ps last_ps;
-    uint64_t messages, events;
+    uint64_t messages, arrived, events; /* messages: that have started */
 };
 
 /** @param part [nodes] the rank that each chip runs on; NULL: all run here. Errors: SIM_ERESOURCE

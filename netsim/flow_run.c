@@ -4,6 +4,7 @@
  * Timers carry an activity's index, or a flow's. One instant is drained completely (an operation of
  * no time may start others) before the links are shared anew.
  */
+#include <math.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -12,6 +13,7 @@
 #include "netsim/executor.h"
 #include "netsim/parts.h"
 #include "netsim/run_engines.h"
+#include "netsim/volume.h"
 
 /* A timer of the current instant, and whose it is. */
 struct due {
@@ -28,6 +30,7 @@ struct flow_run {
     topo_link_id *route; /* scratch: classes of a path's links */
     uint32_t route_capacity;
     uint64_t instants;
+    double messages; /* that the run will have; 0: nobody asks */
 };
 
 /* ---- messages ---- */
@@ -309,6 +312,21 @@ static void start_delay(net_executor *x, sim_ps delay, enum net_timer timer, uin
     net_calendar_add(r->calendar, x->now + delay, timer, activity);
 }
 
+/* Messages to come, of the classes of chips that run. */
+static void look_ahead(struct flow_run *r, const net_schedule *root)
+{
+    if (r->x.options.progress == NULL) return;
+    double share = (double)r->x.chips / topo_chips(r->x.topology);
+    r->messages = fmax(share * net_volume_of(root, 1).messages, 1);
+}
+
+static void tell_progress(const struct flow_run *r)
+{
+    enum { LOOK_EVERY = 64 }; /* instants: the clock costs as much as a small one */
+    if (r->instants % LOOK_EVERY == 0)
+        sim_progress_share(r->x.options.progress, (double)r->x.arrived / r->messages);
+}
+
 static enum sim_status run_to_end(struct flow_run *r, const net_schedule *root,
                                   struct sim_error *err)
 {
@@ -317,8 +335,11 @@ static enum sim_status run_to_end(struct flow_run *r, const net_schedule *root,
     r->engine = create_engine(r);
     net_executor_start(x, root);
     if (!net_flow_settle(r->engine, 0)) x->is_past_end = true;
-    while (!x->is_past_end && net_calendar_next(r->calendar, &x->now))
+    look_ahead(r, root);
+    while (!x->is_past_end && net_calendar_next(r->calendar, &x->now)) {
         drain_instant(r);
+        if (r->messages > 0) tell_progress(r);
+    }
     if (x->is_past_end)
         return sim_error_set(err, SIM_EDATA,
                              "the run lasts longer than simulated time can hold (106 days)");

@@ -62,6 +62,8 @@ struct net_packet_client {
      * `more`) in all, have left and are delivered, before any that follow. The next one is at the
      * head now; returns its message. NULL where `more` is always 0. */
     uint32_t (*passed)(void *context, uint32_t node, uint32_t port, uint64_t packets);
+    /** All before `now` is done: after every few windows, in rising order. May be NULL. */
+    void (*look)(void *context, net_ticks now);
 };
 
 /** How the engine itself did; of a pod that is cut, on this rank. */

@@ -20,6 +20,7 @@
 #include "netsim/partition.h"
 #include "netsim/run_engines.h"
 #include "netsim/told.h"
+#include "netsim/volume.h"
 
 /* What a message sends along one path. */
 struct stream {
@@ -62,6 +63,7 @@ struct packet_run {
     bool has_too_many_sizes;
     struct net_partition partition; /* zeros: all chips are here */
     net_far_messages *far;          /* NULL with it */
+    double hops;                    /* packets' that this rank's part will have; 0: nobody asks */
 };
 
 /* Sizes are rounded up to this share of a packet when there are too many for the engine. */
@@ -467,6 +469,24 @@ static void step(void *context, uint32_t chip, net_ticks now)
 
 /* ---- the whole run ---- */
 
+static void tell_progress(void *context, net_ticks now)
+{
+    const struct packet_run *r = context;
+    struct net_packet_counts counts;
+    (void)now;
+    net_packet_counts(r->engine, &counts);
+    sim_progress_share(r->x.options.progress, (double)counts.hops / r->hops);
+}
+
+/* What there is to do, of which a rank has its part's share. */
+static void look_ahead(struct packet_run *r, const net_schedule *root)
+{
+    if (r->x.options.progress == NULL) return;
+    double share = (double)r->x.chips / topo_chips(r->x.topology);
+    double bytes = net_packet_router(r->engine)->packet_bytes;
+    r->hops = fmax(share * net_volume_of(root, bytes).packet_hops, 1);
+}
+
 static void create_ports(struct packet_run *r)
 {
     uint32_t chips = topo_chips(r->x.topology), ports = 0;
@@ -529,7 +549,9 @@ static enum sim_status run_to_end(struct packet_run *r, const net_schedule *root
                                              .next = next_packet,
                                              .deliver = take_packet,
                                              .mail = read_letter,
-                                             .passed = packets_passed};
+                                             .passed = packets_passed,
+                                             .look = x->options.progress != NULL ? tell_progress
+                                                                                 : NULL};
     SIM_TRY(net_packet_create(x->topology, x->options.router, &client, r->partition.part, err,
                               &r->engine));
     r->ticks_per_ps = net_packet_ticks_per_ps(r->engine);
@@ -539,6 +561,7 @@ static enum sim_status run_to_end(struct packet_run *r, const net_schedule *root
     net_packet_set_trains(r->engine, !x->options.is_one_by_one);
     r->agenda = net_agenda_create(topo_chips(x->topology), compare_frames, x);
     create_ports(r);
+    look_ahead(r, root);
     net_executor_start(x, root);
     if (x->is_past_end) net_packet_stop(r->engine);
     while (net_packet_run(r->engine, NET_TICKS_NEVER - 1))

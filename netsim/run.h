@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/progress.h"
 #include "netsim/link_stats.h"
 #include "netsim/router.h"
 #include "netsim/schedule.h"
@@ -24,6 +25,7 @@ struct net_options {
     sim_ps window_ps;                /* packets: shorter windows than one lookahead, for tests */
     bool is_partitioned; /* packets: the pod is cut over all MPI ranks, which all call net_run() and
                             all get the whole result */
+    sim_progress *progress; /* told how far the run is, borrowed; NULL: nobody is */
 };
 
 /** Told what happens, in time order; any may be NULL. Chips and operations are those of the root

@@ -83,6 +83,13 @@ static void take_packet(void *context, uint32_t node, uint32_t message, bool is_
     if (is_measured(r, birth)) net_histogram_add(r->latency, when - birth * r->cycle);
 }
 
+/* How long the drain takes is not known; mostly little. */
+static void tell_progress(void *context, net_ticks now)
+{
+    const struct run *r = context;
+    sim_progress_share(r->traffic->progress, (double)now / (double)(r->end * r->cycle));
+}
+
 /* Nothing is ever due. */
 static void never(void *context, uint32_t node, net_ticks now)
 {
@@ -236,7 +243,11 @@ enum sim_status net_traffic_run(const topo *t, const struct net_traffic *traffic
                     .begin = traffic->warmup,
                     .end = traffic->warmup + traffic->measure};
     struct net_router router = *traffic->router;
-    struct net_packet_client client = {&r, never, next_packet, take_packet, NULL};
+    struct net_packet_client client = {.context = &r,
+                                       .step = never,
+                                       .next = next_packet,
+                                       .deliver = take_packet,
+                                       .look = traffic->progress != NULL ? tell_progress : NULL};
     assert(traffic->load > 0 && traffic->load <= 1);
     router.is_one_port = true;
     router.is_watched = traffic->links != NULL;

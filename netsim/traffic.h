@@ -11,6 +11,7 @@
 #ifndef PODSIM_NETSIM_TRAFFIC_H
 #define PODSIM_NETSIM_TRAFFIC_H
 
+#include "base/progress.h"
 #include "netsim/link_stats.h"
 #include "netsim/packet.h"
 #include "netsim/partition.h"
@@ -24,6 +25,7 @@ struct net_traffic {
     uint64_t warmup, measure, drain;       /* cycles; drain: at most */
     const struct net_partition *partition; /* of the ranks, which all run it; NULL: all is here */
     struct net_link_stats *links; /* made for packets; written: of the measurement; NULL: none */
+    sim_progress *progress;       /* told how far it is, borrowed; NULL: nobody is */
 };
 
 /* Cycles unless something else is asked for: as in the reference curves of docs/packet.md. */

@@ -182,7 +182,7 @@ static enum sim_status check_memory(const struct wl_graph *g, struct sim_error *
 }
 
 static enum sim_status simulate(const struct wl_graph *g, const struct wl_step_observer *watcher,
-                                struct sim_error *err, struct wl_step *step)
+                                sim_progress *progress, struct sim_error *err, struct wl_step *step)
 {
     SIM_TRY(check_memory(g, err));
     struct books books;
@@ -196,7 +196,8 @@ static enum sim_status simulate(const struct wl_graph *g, const struct wl_step_o
                                         .is_unreduced = g->study->is_unreduced,
                                         .is_one_by_one = g->study->is_one_by_one,
                                         .router = is_packets ? &g->study->router : NULL,
-                                        .is_partitioned = is_packets};
+                                        .is_partitioned = is_packets,
+                                        .progress = progress};
     /* one chip of a class is enough, the lowest, unless another is watched */
     bool is_any = watcher == NULL || watcher->chip == 0;
     const struct net_observer observer = {
@@ -215,7 +216,7 @@ static enum sim_status simulate(const struct wl_graph *g, const struct wl_step_o
 }
 
 enum sim_status wl_step_run(const struct wl_study *study, const struct wl_step_observer *observer,
-                            struct sim_error *err, struct wl_step *out)
+                            sim_progress *progress, struct sim_error *err, struct wl_step *out)
 {
     struct wl_graph graph;
     SIM_TRY(wl_graph_create(study, err, &graph));
@@ -223,7 +224,7 @@ enum sim_status wl_step_run(const struct wl_study *study, const struct wl_step_o
     enum sim_status status = SIM_OK;
     step.compute_s = step.bound.compute_s;
     if (study->engine != WL_BOUND) {
-        status = simulate(&graph, observer, err, &step);
+        status = simulate(&graph, observer, progress, err, &step);
     } else {
         step.step_s = step.bound.time_s;
         fill_parts(&graph, NULL, &step);

@@ -7,6 +7,7 @@
 
 #include "netsim/link_stats.h"
 #include "netsim/run.h"
+#include "base/progress.h"
 #include "workloads/graph.h"
 #include "workloads/memory.h"
 
@@ -52,11 +53,13 @@ struct wl_step_observer {
 
 /**
  * @param observer  may be NULL
+ * @param progress  told how far it is; may be NULL
  * Errors: those of net_run().
  */
 SIM_MUST_CHECK enum sim_status wl_step_run(const struct wl_study *study,
                                            const struct wl_step_observer *observer,
-                                           struct sim_error *err, struct wl_step *out);
+                                           sim_progress *progress, struct sim_error *err,
+                                           struct wl_step *out);
 void wl_step_release(struct wl_step *step);
 
 #endif

@@ -15,7 +15,7 @@ static struct wl_step run_or_fail(const struct wl_study *study)
 {
     struct sim_error err = {0};
     struct wl_step step;
-    ck_assert_msg(wl_step_run(study, NULL, &err, &step) == SIM_OK, "%s", err.text);
+    ck_assert_msg(wl_step_run(study, NULL, NULL, &err, &step) == SIM_OK, "%s", err.text);
     return step;
 }
 

@@ -40,7 +40,7 @@ START_TEST(step_takes_as_long_as_measured)
     struct sim_error err = {0};
     struct wl_study study = load(rows[_i].study);
     struct wl_step step;
-    ck_assert_msg(wl_step_run(&study, NULL, &err, &step) == SIM_OK, "%s", err.text);
+    ck_assert_msg(wl_step_run(&study, NULL, NULL, &err, &step) == SIM_OK, "%s", err.text);
     double error = step.step_s / rows[_i].seconds - 1;
     ck_assert_msg(fabs(error) <= rows[_i].tolerance, "%s: %.4f s, measured %.4f s (%+.2f %%)",
                   rows[_i].study, step.step_s, rows[_i].seconds, 100 * error);
