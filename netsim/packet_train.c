@@ -45,6 +45,7 @@ struct track {
 
 static void find_period(const net_packet_engine *e, struct track *k)
 {
+    k->period = 0;
     for (uint32_t i = 0; i < k->train->turns; i++) {
         k->span[i] = e->span[k->train->turn_size[i] * e->rates + k->out->rate];
         k->at[i] = k->period;
@@ -52,22 +53,35 @@ static void find_period(const net_packet_engine *e, struct track *k)
     }
 }
 
-static struct track track_of(const net_packet_engine *e, uint32_t node, uint32_t port)
+/* The slots used last, of all its channels at once: few of them are in a near cache. */
+ALWAYS_INLINE void prefetch_back(const net_packet_engine *e, const struct track *k)
 {
-    struct track k = {.v = net_packet_view(e, node), .node = node, .port = port};
-    k.q = k.v.node->rings + port;
-    k.queue = &k.v.queue[k.q];
-    uint32_t channel = k.queue->gate / 2;
-    k.output = channel / e->vcs;
-    k.out = &k.v.output[k.output];
-    k.train = &k.v.train[port];
-    k.is_here = k.out->node < e->nodes;
-    if (k.is_here) k.receiver = net_packet_view(e, k.out->node);
-    uint32_t after = k.out->vc + 1u;
-    k.first = channel % e->vcs;
-    k.count = k.queue->channels;
-    k.next = after >= k.first && after < k.first + k.count ? after : k.first;
-    return k;
+    enum { LINES = 3, SLOTS = LINE / sizeof(struct slot) };
+    const uint32_t *gate = k->v.gate + 2 * (k->output * e->vcs + k->first);
+    for (uint32_t i = 0; i < k->count; i++)
+        for (uint32_t line = 0; line < LINES; line++)
+            __builtin_prefetch(e->slot + ring_back(e, gate[2 * i], 1 + line * SLOTS), 1);
+}
+
+/* All but the period. It is large: written where it is wanted. */
+static void find_track(const net_packet_engine *e, uint32_t node, uint32_t port, struct track *k)
+{
+    k->v = net_packet_view(e, node);
+    k->node = node;
+    k->port = port;
+    k->q = k->v.node->rings + port;
+    k->queue = &k->v.queue[k->q];
+    uint32_t channel = k->queue->gate / 2;
+    k->output = channel / e->vcs;
+    k->out = &k->v.output[k->output];
+    k->train = &k->v.train[port];
+    k->is_here = k->out->node < e->nodes;
+    if (k->is_here) k->receiver = net_packet_view(e, k->out->node);
+    uint32_t after = k->out->vc + 1u;
+    k->first = channel % e->vcs;
+    k->count = k->queue->channels;
+    k->next = after >= k->first && after < k->first + k->count ? after : k->first;
+    prefetch_back(e, k);
 }
 
 /* The i-th in turn. */
@@ -87,10 +101,16 @@ static uint32_t receiver_queue(const net_packet_engine *e, const struct track *k
     return (uint16_t)(k->output * e->vcs + vc + k->out->behind);
 }
 
-static net_ticks grant_of(const struct track *k, uint64_t packet)
+/* Whose turn it is; divisions are dear, and mostly there is one message. */
+ALWAYS_INLINE uint64_t turn_of(const struct track *k, uint64_t packet)
 {
-    uint32_t turns = k->train->turns;
-    return k->train->start + packet / turns * k->period + k->at[packet % turns];
+    return k->train->turns == 1 ? 0 : packet % k->train->turns;
+}
+
+ALWAYS_INLINE net_ticks grant_of(const struct track *k, uint64_t packet)
+{
+    uint64_t rounds = k->train->turns == 1 ? packet : packet / k->train->turns;
+    return k->train->start + rounds * k->period + k->at[turn_of(k, packet)];
 }
 
 /* From a packet's grant until the news that it is gone is back, without its own time in the slot.
@@ -203,7 +223,8 @@ void net_packet_train_start(net_packet_engine *e, uint32_t node, uint32_t port,
 {
     if (!e->are_trains) return;
     make_receiver(e, node, port);
-    struct track k = track_of(e, node, port);
+    struct track k;
+    find_track(e, node, port, &k);
     struct train *t = k.train;
     if (k.queue->ready < t->retry || !is_alone(e, &k)) return;
     t->start = later_of(k.queue->ready, k.out->free);
@@ -226,28 +247,39 @@ void net_packet_train_start(net_packet_engine *e, uint32_t node, uint32_t port,
 
 /* ---- settling ---- */
 
-/* The slots of the channel whose turn comes `turn`-th, once `packets` are gone: only those not free
- * yet are worth writing. */
+/* The slots before `gate`, once `used` packets are through, the last of them `last`: only those not
+ * free at `now` are worth writing. Written for speed: it is much of what a train costs. */
+static void settle_slots(net_packet_engine *e, const struct track *k, uint32_t gate, uint64_t used,
+                         uint64_t last, net_ticks now)
+{
+    uint32_t turns = k->train->turns, rounds_back = k->count / turns, back = k->count % turns;
+    uint32_t turn = (uint32_t)turn_of(k, last), depth = e->depth, at = gate & (e->stride - 1);
+    net_ticks trip = round_trip(e, k), start = grant_of(k, last) - k->at[turn] + trip;
+    net_ticks step = rounds_back * k->period;
+    struct slot *ring = e->slot + (gate - at);
+    for (uint64_t left = used < depth ? used : depth; left > 0; left--) {
+        net_ticks free = start + k->at[turn] + k->span[turn].room;
+        if (free <= now) break;
+        at = (at == 0 ? depth : at) - 1;
+        ring[at].time = free;
+        start -= step + (turn < back ? k->period : 0);
+        turn = turn < back ? turn + turns - back : turn - back;
+    }
+}
+
+/* The ring of the channel whose turn comes `turn`-th, once `packets` are gone. */
 static void settle_channel(net_packet_engine *e, const struct track *k, uint64_t packets,
                            uint32_t turn)
 {
     if (packets <= turn) return;
-    uint32_t vc = channel_of(k, turn), *gate = gates_of(e, k, vc), turns = k->train->turns;
+    uint32_t vc = channel_of(k, turn), *gate = gates_of(e, k, vc);
     uint64_t used = (packets - 1 - turn) / k->count + 1, last = turn + (used - 1) * k->count;
     struct queue *reader = &k->receiver.queue[receiver_queue(e, k, vc)];
-    net_ticks trip = round_trip(e, k), now = grant_of(k, packets);
     gate[0] = ring_on(e, gate[0], (uint32_t)(used % e->depth));
     gate[1] = ring_on(e, gate[0], e->bubble);
-    uint32_t slot = gate[0];
-    for (uint64_t i = 0; i < used && i < e->depth; i++) {
-        uint64_t packet = last - i * k->count;
-        net_ticks free = grant_of(k, packet) + k->span[packet % turns].room + trip;
-        if (free <= now) break;
-        slot = ring_back(e, slot, 1);
-        e->slot[slot].time = free;
-    }
+    settle_slots(e, k, gate[0], used, last, grant_of(k, packets));
     reader->head = gate[0];
-    reader->ready = grant_of(k, last) + k->out->hop + k->span[last % turns].whole;
+    reader->ready = grant_of(k, last) + k->out->hop + k->span[turn_of(k, last)].whole;
 }
 
 /* `packets` are gone. */
@@ -265,7 +297,7 @@ static void write_down(net_packet_engine *e, const struct track *k, uint64_t pac
     e->counts.hops += packets;
     e->counts.delivered += packets;
     uint32_t message = e->client.passed(e->client.context, k->node, k->port, packets);
-    uint32_t size = k->train->turn_size[packets % k->train->turns];
+    uint32_t size = k->train->turn_size[turn_of(k, packets)];
     k->queue->packet = packet_of(route_of(k->queue->packet), make_tag(message, size));
 }
 
@@ -294,7 +326,8 @@ static uint64_t left_before(const struct track *k, net_ticks now)
 /* What leaves before `now` has left; the train is no more. */
 static void settle(net_packet_engine *e, uint32_t node, uint32_t port, net_ticks now)
 {
-    struct track k = track_of(e, node, port);
+    struct track k;
+    find_track(e, node, port, &k);
     struct train *t = k.train;
     find_period(e, &k);
     uint64_t packets = left_before(&k, now);
