@@ -71,16 +71,18 @@ ALWAYS_INLINE void plan_words(struct visit *w, uint32_t o)
 }
 
 /* The next input after the last one's, and of its channels the next after its last; or the next
- * channel after the last: `kind` says which. */
+ * channel after the last: `kind` says which. Mostly one queue is all there is. */
 ALWAYS_INLINE uint32_t pick_one_word(const struct visit *w, uint32_t o)
 {
     const struct output *out = &w->v.output[o];
     const struct kind *k = w->kind;
     uint64_t candidates = out->candidates;
-    uint32_t q = first_after(candidates, k->after[out->last]);
+    bool is_one = (candidates & (candidates - 1)) == 0;
+    uint32_t q = is_one ? (uint32_t)__builtin_ctzll(candidates)
+                        : first_after(candidates, k->after[out->last]);
     uint32_t first = (uint32_t)__builtin_ctzll(k->together[q]);
     uint8_t *last = &w->v.last_vc[o * k->inputs + w->v.queue[q].input];
-    q = first_after(candidates & k->together[q], ~UINT64_C(1) << (first + *last));
+    if (!is_one) q = first_after(candidates & k->together[q], ~UINT64_C(1) << (first + *last));
     *last = (uint8_t)(q - first);
     return q;
 }
