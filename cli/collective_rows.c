@@ -166,6 +166,8 @@ static enum sim_status simulate(const topo *t, const struct net_options *options
         totals->windows += stats.windows;
         totals->trains += stats.trains;
         totals->cuts += stats.cuts;
+        totals->shared_trains += stats.shared_trains;
+        totals->shared_cuts += stats.shared_cuts;
     }
     net_link_stats_release(&links);
     sim_free(log.message);

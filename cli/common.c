@@ -173,6 +173,8 @@ static void write_stats(sim_json *json, const struct net_run_stats *stats, struc
                   {"windows", stats->windows},
                   {"trains", stats->trains},
                   {"cuts", stats->cuts},
+                  {"shared_trains", stats->shared_trains},
+                  {"shared_cuts", stats->shared_cuts},
                   {"flows", stats->flows},
                   {"solves", stats->solves},
                   {"levels", stats->levels},

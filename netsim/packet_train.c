@@ -160,14 +160,9 @@ static bool is_deep_enough(const net_packet_engine *e, const struct track *k, ui
 /* Eject what is on its way through the ring, as its reader will. False: something in it goes on. */
 static bool eject_ring(net_packet_engine *e, const struct track *k, uint32_t vc)
 {
-    struct visit reader = {.e = e,
-                           .v = k->receiver,
-                           .node = k->out->node,
-                           .words = e->words,
-                           .is_uniform = e->is_uniform,
-                           .is_watched = e->router.is_watched,
-                           .slot = e->slot,
-                           .mask = e->stride - 1};
+    struct visit reader = {
+        .e = e, .node = k->out->node, .words = e->words, .is_uniform = e->is_uniform};
+    begin_visit(&reader, k->receiver);
     uint32_t q = receiver_queue(e, k, vc);
     struct queue *queue = &k->receiver.queue[q];
     for (const struct slot *s; (s = e->slot + queue->head)->time >= OCCUPIED;) {

@@ -433,18 +433,24 @@ ALWAYS_INLINE void grant_before(struct visit *w, net_ticks limit, grant_fn grant
     }
 }
 
+/* What a visit knows of its engine and node, whose view this is. */
+ALWAYS_INLINE void begin_visit(struct visit *w, struct view v)
+{
+    w->v = v;
+    w->kind = net_packet_kind(w->e, w->node);
+    w->is_watched = w->e->router.is_watched;
+    w->slot = w->e->slot;
+    w->mask = w->e->stride - 1;
+    w->later = NET_TICKS_NEVER;
+}
+
 /* `w` says which node and until when. */
 ALWAYS_INLINE void visit_node(struct visit w, plan_fn plan, join_fn join, grant_fn grant)
 {
     net_packet_engine *e = w.e;
-    w.v = net_packet_view(e, w.node);
+    begin_visit(&w, net_packet_view(e, w.node));
     struct node *n = w.v.node;
     const net_ticks *due = &e->due[w.node];
-    w.kind = net_packet_kind(e, w.node);
-    w.is_watched = e->router.is_watched;
-    w.slot = e->slot;
-    w.mask = e->stride - 1;
-    w.later = NET_TICKS_NEVER;
     e->wake[w.node] = NET_TICKS_NEVER;
     e->counts.visits++;
     start_visit(&w, join);
