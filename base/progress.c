@@ -20,9 +20,9 @@ struct sim_progress {
     double share;           /* of the part at hand */
     double first_share;     /* what it was at the first look: what came before is start-up */
     double first_look_at_s; /* wall clock; 0: none yet */
-    double began_at_s;      /* wall clock: that part */
-    double shown_at_s;      /* the last look */
-    double told_s;          /* the estimate last told; 0: none */
+    double created_at_s, began_at_s; /* wall clock; began: that part */
+    double shown_at_s;               /* the last look */
+    double told_s;                   /* the estimate last told; 0: none */
     bool is_terminal;
 };
 
@@ -36,7 +36,7 @@ sim_progress *sim_progress_create(const char *what, uint64_t parts, bool is_quie
     progress->what = sim_strdup(what);
     progress->parts = parts;
     progress->is_terminal = isatty(STDERR_FILENO) == 1;
-    progress->began_at_s = progress->shown_at_s = sim_wall_s();
+    progress->created_at_s = progress->began_at_s = progress->shown_at_s = sim_wall_s();
     return progress;
 }
 
@@ -61,22 +61,26 @@ static double left_s(const sim_progress *progress)
     return (1 - progress->share) / gained * (progress->shown_at_s - progress->first_look_at_s);
 }
 
-/* Once, and again where it was far too low. */
+/* Once, and again where it was far too low. Later parts are taken to last as long as this one. */
 static void tell_estimate(sim_progress *progress)
 {
-    char done[SIM_QUANTITY_TEXT], parts[SIM_QUANTITY_TEXT];
-    char whole[SIM_QUANTITY_TEXT], spent[SIM_QUANTITY_TEXT];
+    char part[SIM_QUANTITY_TEXT], parts[SIM_QUANTITY_TEXT], text[SIM_QUANTITY_TEXT];
     double now_s = progress->shown_at_s, spent_s = now_s - progress->began_at_s;
-    double whole_s = spent_s + left_s(progress);
+    double part_s = spent_s + left_s(progress);
+    double later_s = part_s * (double)(progress->parts - progress->done - 1);
+    double all_s = now_s - progress->created_at_s + left_s(progress) + later_s;
 
     if (now_s - progress->first_look_at_s < ESTIMATE_AFTER_S || left_s(progress) < 0) return;
-    if (whole_s < LONG_S || whole_s < 2 * progress->told_s) return;
-    progress->told_s = whole_s;
-    fprintf(stderr, "%spodsim: %s %s of %s takes about %s (%.2g %% is done after %s)\n",
-            progress->is_terminal ? ERASE : "", progress->what,
-            sim_count_format(progress->done + 1, done), sim_count_format(progress->parts, parts),
-            duration_format(whole_s, whole), 100 * progress->share,
-            duration_format(spent_s, spent));
+    if (all_s < LONG_S || all_s < 2 * progress->told_s) return;
+    progress->told_s = all_s;
+    sim_count_format(progress->parts, parts);
+    fprintf(stderr, "%spodsim: %s %s of %s takes about %s", progress->is_terminal ? ERASE : "",
+            progress->what, sim_count_format(progress->done + 1, part), parts,
+            duration_format(part_s, text));
+    if (progress->parts > 1)
+        fprintf(stderr, ", all %s about %s", parts, duration_format(all_s, text));
+    fprintf(stderr, " (%.2g %% of it is done after %s)\n", 100 * progress->share,
+            duration_format(spent_s, text));
 }
 
 static void show_line(const sim_progress *progress)

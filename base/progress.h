@@ -2,7 +2,7 @@
  * How far a long command is, on stderr.
  *
  * On a terminal a line at most four times a second, erased at the end. Anywhere, so that a batch
- * job's log has it, too, one line early in a part that will take over a minute: how long.
+ * job's log has it, too, one line early in a command that will take over a minute: how long.
  */
 #ifndef PODSIM_BASE_PROGRESS_H
 #define PODSIM_BASE_PROGRESS_H
