@@ -29,9 +29,12 @@ static const struct cli_option options[] = {
      "of lines \"src dst weight\""},
     {"load", "LIST", "shares of the link rate: 0.1,0.5 or FROM:TO:STEP\n(default: 0.05:1.0:0.05)"},
     {"seed", "N", "of what is drawn (default: 1)"},
-    {"warmup", "CYCLES", "before anything is counted (default: 3000)"},
+    {"warmup", "CYCLES",
+     "before anything is counted (default: 3000, or\n10 times through the idle network)"},
     {"measure", "CYCLES", "in which load and latency are measured (default: 4000)"},
-    {"drain", "CYCLES", "at most, until what was measured has arrived\n(default: 20000)"},
+    {"drain", "CYCLES",
+     "at most, until what was measured has arrived (default:\n20000, or 10 times through the idle "
+     "network)"},
     {"limit", "on|off",
      "try what a saturated point lacks: with twice the channels,\ntwice the buffers (default: on)"},
     {"past", "N", "points after the first saturated one (default: all)"},
@@ -78,6 +81,8 @@ static const struct cli_command command = {
     "Example: podsim traffic --topo torus:8x8 --pattern uniform --router booksim-a",
     options};
 
+#define NOT_ASKED UINT64_MAX
+
 struct request {
     const char *spec, *pattern, *link_stats, *stats;
     struct topo_options topology;
@@ -85,7 +90,7 @@ struct request {
     double *load;
     uint32_t loads;
     uint64_t seed, past, hotspots;
-    uint64_t phase[3]; /* warm-up, measurement, drain */
+    uint64_t phase[3]; /* warm-up, measurement, drain; NOT_ASKED: chosen by the pod */
     int limit;         /* 0: on, 1: off */
     enum cli_format format;
 };
@@ -265,7 +270,7 @@ static void latency(cli_report *report, double value, bool is_known)
 static void add_row(cli_report *report, const struct sweep *s, double load,
                     const struct net_traffic_result *p)
 {
-    bool is_known = !p->is_saturated;
+    bool is_known = !p->is_saturated && p->measured > 0;
     cli_cell_text(report, topo_spec(s->topology));
     cli_cell_text(report, s->q->pattern);
     share(report, load);
@@ -298,6 +303,29 @@ static void add_meta(cli_report *report, const struct sweep *s)
              (unsigned long long)s->q->phase[0], (unsigned long long)s->q->phase[1],
              (unsigned long long)s->q->phase[2]);
     cli_meta_text(report, "phases", text);
+}
+
+/* What makes a row mean less than it seems to. */
+static void note_short_phases(cli_report *report, const struct sweep *s, double load,
+                              const struct net_traffic_result *p)
+{
+    double flight = net_traffic_flight(s->topology, &s->router);
+    if (p->measured == 0 && !p->is_saturated)
+        cli_note(report,
+                 "load %.4g: no packet was created in the %llu cycles measured; more: --measure",
+                 load, (unsigned long long)s->q->phase[1]);
+    if (s->done > 0) return;
+    if ((double)s->q->phase[0] < flight)
+        cli_note(report,
+                 "the warm-up of %llu cycles is shorter than a packet's way through the idle "
+                 "network, up to %.0f: what arrives is less than what is offered for that alone",
+                 (unsigned long long)s->q->phase[0], flight);
+    if ((double)s->q->phase[2] < flight)
+        cli_note(
+            report,
+            "the drain of %llu cycles is shorter than a packet's way through the idle network, "
+            "up to %.0f: a load may count as saturated for that alone",
+            (unsigned long long)s->q->phase[2], flight);
 }
 
 /* The largest load carried, and what arrived at the first that was not. */
@@ -368,6 +396,7 @@ static enum sim_status run_loads(struct sweep *s, cli_report *report, struct sim
         if (!point.is_saturated && saturated == 0) carried = load;
         if (saturated > 0) past++;
         add_row(report, s, load, &point);
+        note_short_phases(report, s, load, &point);
         s->counts.hops += point.counts.hops;
         s->counts.delivered += point.counts.delivered;
         s->counts.windows += point.counts.windows;
@@ -400,6 +429,14 @@ static enum sim_status print_sweep(struct sweep *s, sim_output *stats, struct si
     return status;
 }
 
+static void choose_phases(struct request *q, const topo *t, const struct net_router *router)
+{
+    uint64_t phase[3];
+    net_traffic_phases(t, router, &phase[0], &phase[1], &phase[2]);
+    for (int i = 0; i < 3; i++)
+        if (q->phase[i] == NOT_ASKED) q->phase[i] = phase[i];
+}
+
 static enum sim_status run(struct request *q, struct sim_error *err)
 {
     topo *t = NULL;
@@ -411,6 +448,7 @@ static enum sim_status run(struct request *q, struct sim_error *err)
     enum sim_status status = topo_create(q->spec, &q->topology, err, &t);
     struct sweep s = {.q = q, .topology = t};
     if (status == SIM_OK) status = cli_router_make(&q->router, t, err, &s.router);
+    if (status == SIM_OK) choose_phases(q, t, &s.router);
     if (status == SIM_OK) status = make_pattern(q, t, err, &pattern);
     if (status == SIM_OK) status = cli_check_outputs(q->pattern, output, 2, err);
     if (status == SIM_OK) status = cli_output_open(q->stats, err, &stats);
@@ -437,7 +475,7 @@ enum sim_status cmd_traffic(int argc, char **argv, struct sim_error *err)
     struct request q = {.topology = TOPO_OPTIONS_DEFAULT,
                         .seed = 1,
                         .past = UINT32_MAX,
-                        .phase = {NET_TRAFFIC_WARMUP, NET_TRAFFIC_MEASURE, NET_TRAFFIC_DRAIN}};
+                        .phase = {NOT_ASKED, NOT_ASKED, NOT_ASKED}};
     bool is_help;
     enum sim_status status = cli_args_read(&command, argc, argv, take, &q, &is_help, err);
     if (status == SIM_OK && !is_help) status = run(&q, err);

@@ -17,7 +17,11 @@ static enum sim_status add(struct list *l, double load, struct sim_error *err)
 {
     if (l->count == LOADS_MAX) return sim_error_set(err, SIM_EDATA, "more than 10,000 loads");
     SIM_GROW(l->value, l->capacity, l->count + 1);
-    l->value[l->count++] = rint(load * 1e9) / 1e9;
+    double rounded = rint(load * 1e9) / 1e9;
+    if (rounded <= 0)
+        return sim_error_set(err, SIM_EDATA, "a load of %g: want 1e-9 of the link rate or more",
+                             load);
+    l->value[l->count++] = rounded;
     return SIM_OK;
 }
 

@@ -147,9 +147,10 @@ static enum sim_status check_class_rule(const net_packet_engine *e, struct sim_e
     return sim_error_set(err, SIM_EDATA,
                          "class rule %s holds on healthy%s tori in dimension order; on %s with "
                          "routing %s packets could wait for each other in a circle: want "
-                         "--class-rule routing",
+                         "--class-rule routing%s",
                          is_wrap ? "wrap" : "dateline", is_wrap ? " untwisted" : "", topo_spec(t),
-                         topo_routing_name(t));
+                         topo_routing_name(t),
+                         is_in_order || topo_is_faulty(t) ? "" : " or --routing dimension-order");
 }
 
 static enum sim_status choose_channels(net_packet_engine *e, struct sim_error *err)
@@ -191,6 +192,18 @@ static enum sim_status choose_channels(net_packet_engine *e, struct sim_error *e
         e->is_uniform &= e->latency[i].credit == e->latency[0].credit;
     uint32_t bubble = e->is_by_flit ? flits - 1 : e->router.bubble; /* room for a whole packet */
     e->bubble = bubble < e->depth ? bubble : e->depth - 1;
+    return SIM_OK;
+}
+
+/* A packet that takes no time would never be over. */
+static enum sim_status check_rates(const net_packet_engine *e, struct sim_error *err)
+{
+    for (uint32_t r = 0; r < e->rates; r++)
+        if (e->flit[r] == 0)
+            return sim_error_set(err, SIM_EDATA,
+                                 "a link so fast that %u bytes take less than 1/%llu ps, the "
+                                 "packet engine's tick: want a lower rate, or --engine flow",
+                                 e->router.flit_bytes, (unsigned long long)e->ticks_per_ps);
     return SIM_OK;
 }
 
@@ -465,6 +478,7 @@ static enum sim_status resolve(net_packet_engine *e, const topo *t, const struct
         !e->is_early && !e->is_adaptive && !router->is_one_port && !router->is_injection_buffered;
     e->are_trains = e->can_train;
     choose_times(e);
+    SIM_TRY(check_rates(e, err));
     SIM_TRY(check_latencies(e, err));
     SIM_TRY(check_class_rule(e, err));
     SIM_TRY(choose_channels(e, err));

@@ -183,7 +183,9 @@ struct net_packet_watch {
 void net_packet_watch(const net_packet_engine *e, net_ticks now, struct net_packet_watch *watch);
 /** Ticks a link was busy; 0 where its sender is on another rank. */
 net_ticks net_packet_busy(const net_packet_engine *e, topo_link_id link, net_ticks now);
-/** Both count from `now` on. */
+/** Ticks the one ejection port of a chip was busy; 0 where the chip is on another rank. */
+net_ticks net_packet_ejection_busy(const net_packet_engine *e, topo_chip_id chip, net_ticks now);
+/** All of them count from `now` on. */
 void net_packet_restart_links(net_packet_engine *e, net_ticks now);
 
 #endif

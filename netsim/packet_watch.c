@@ -69,9 +69,10 @@ static net_ticks busy_after(const struct output *out, net_ticks now)
 
 static void restart_node(const net_packet_engine *e, const struct view *v, net_ticks now)
 {
-    for (uint32_t o = 0; o < v->node->links; o++) {
+    for (uint32_t o = 0; o < v->node->outputs; o++) {
         v->output[o].busy = busy_after(&v->output[o], now);
-        if (e->router.is_watched) v->stalled[o] = 0 - stalled_by(e, v, o, now);
+        if (e->router.is_watched && o < v->node->links)
+            v->stalled[o] = 0 - stalled_by(e, v, o, now);
     }
     for (uint32_t q = 0; e->router.is_watched && q < v->node->rings; q++) {
         v->waited[q] = 0 - waiting_at(e, v->queue[q].head, now).time;
@@ -93,6 +94,15 @@ net_ticks net_packet_busy(const net_packet_engine *e, topo_link_id link, net_tic
     if (!net_packet_is_here(e, from) || !e->is_made[from]) return 0;
     struct view v = net_packet_view(e, from);
     const struct output *out = &v.output[e->output_of_link[link]];
+    return out->busy - busy_after(out, now);
+}
+
+net_ticks net_packet_ejection_busy(const net_packet_engine *e, topo_chip_id chip, net_ticks now)
+{
+    if (!net_packet_is_here(e, chip) || !e->is_made[chip]) return 0;
+    struct view v = net_packet_view(e, chip);
+    assert(v.node->ejection != NONE16);
+    const struct output *out = &v.output[v.node->ejection];
     return out->busy - busy_after(out, now);
 }
 

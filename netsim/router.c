@@ -72,6 +72,12 @@ enum sim_status net_router_check(const struct net_router *r, struct sim_error *e
     if (r->switching == NET_BY_FLIT && r->binding != NET_VC_EARLY)
         return sim_error_set(err, SIM_EUSAGE,
                              "switching by flit goes with early binding of virtual channels");
+    if (r->injection > 0 && !r->is_injection_buffered)
+        return sim_error_set(
+            err, SIM_EUSAGE,
+            "an injection latency goes with the booksim routers, which buffer what "
+            "enters; router %s does not",
+            r->name);
     if (r->vcs > NET_ROUTER_VCS_MAX)
         return sim_error_set(err, SIM_EUSAGE, "%u virtual channels, at most %u are possible",
                              r->vcs, NET_ROUTER_VCS_MAX);

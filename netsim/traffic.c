@@ -8,6 +8,7 @@
 #include "netsim/mpi.h"
 #include "netsim/packet_links.h"
 #include "netsim/pair_route.h"
+#include "topo/route.h"
 
 #define MESSAGE_MASK (NET_PACKET_MESSAGES - 1)
 
@@ -33,7 +34,6 @@ struct run {
     int64_t created;        /* packets of the measurement */
     int64_t sources_before; /* chips whose head was created before the measurement's end */
     uint64_t accepted;
-    int64_t *accepted_at; /* [chips] */
 };
 
 static bool is_measured(const struct run *r, uint64_t cycle)
@@ -76,10 +76,8 @@ static void take_packet(void *context, uint32_t node, uint32_t message, bool is_
     uint64_t cycle = when / r->cycle, age = (cycle - message) & MESSAGE_MASK;
     uint64_t birth = cycle - age;
     (void)is_last;
-    if (is_measured(r, cycle)) {
-        r->accepted++;
-        r->accepted_at[node]++;
-    }
+    (void)node;
+    if (is_measured(r, cycle)) r->accepted++;
     if (is_measured(r, birth)) net_histogram_add(r->latency, when - birth * r->cycle);
 }
 
@@ -97,6 +95,44 @@ static void never(void *context, uint32_t node, net_ticks now)
     (void)node;
     (void)now;
     assert(false);
+}
+
+/* ---- phases ---- */
+
+double net_traffic_flight(const topo *t, const struct net_router *router)
+{
+    double cycle_ps = router->flit_bytes / topo_default_link_rate(t) * 1e12;
+    double unit_ps = router->is_in_cycles ? cycle_ps : 1;
+    sim_ps link_ps = 0;
+    uint32_t hops = 0;
+    topo_chip_id from = 0;
+    for (topo_link_id l = 0; l < topo_links(t) && !router->is_in_cycles; l++)
+        if (topo_link_latency_ps(t, l) > link_ps) link_ps = topo_link_latency_ps(t, l);
+    while (topo_chip_is_failed(t, from))
+        from++;
+    for (topo_chip_id c = from; c < topo_chips(t); c++) {
+        uint32_t distance = topo_chip_is_failed(t, c) ? 0 : topo_distance(t, from, c);
+        if (distance > hops) hops = distance;
+    }
+    double own = (double)(router->injection + router->ejection + hops * router->hop) * unit_ps;
+    return (own + hops * (double)link_ps) / cycle_ps +
+           (double)router->packet_bytes / router->flit_bytes;
+}
+
+static uint64_t more_of(uint64_t cycles, double others)
+{
+    return (double)cycles > others ? cycles : (uint64_t)ceil(others);
+}
+
+void net_traffic_phases(const topo *t, const struct net_router *router, uint64_t *warmup,
+                        uint64_t *measure, uint64_t *drain)
+{
+    const double flights = 10, most = 1e9, full = 8; /* flits of the curves' longest packets */
+    double flight = flights * net_traffic_flight(t, router);
+    double packets = (double)router->packet_bytes / router->flit_bytes / full;
+    *warmup = more_of(NET_TRAFFIC_WARMUP, fmin(fmax(flight, packets * NET_TRAFFIC_WARMUP), most));
+    *measure = more_of(NET_TRAFFIC_MEASURE, fmin(packets * NET_TRAFFIC_MEASURE, most));
+    *drain = more_of(NET_TRAFFIC_DRAIN, fmin(fmax(flight, packets * NET_TRAFFIC_DRAIN), most));
 }
 
 /* ---- a run ---- */
@@ -160,12 +196,16 @@ static void note_ports(const struct run *r, const topo *t, struct net_traffic_re
         if (busy > most) most = busy;
     }
     if (r->traffic->partition != NULL) net_mpi_max(&most, 1);
-    add_ranks(r, r->accepted_at, (int)r->chips);
+    int64_t *busy = SIM_NEW(int64_t, r->chips);
+    for (topo_chip_id c = 0; c < r->chips; c++)
+        busy[c] = (int64_t)net_packet_ejection_busy(r->engine, c, r->end * r->cycle);
+    add_ranks(r, busy, (int)r->chips);
     for (topo_chip_id c = 1; c < r->chips; c++)
-        if (r->accepted_at[c] > r->accepted_at[chip]) chip = c;
+        if (busy[c] > busy[chip]) chip = c;
     out->busiest_link = (double)most / span;
     out->busiest_chip = chip;
-    out->busiest_ejection = (double)((uint64_t)r->accepted_at[chip] * r->size_ticks) / span;
+    out->busiest_ejection = (double)busy[chip] / span;
+    sim_free(busy);
 }
 
 static void note_loads(const struct run *r, const topo *t, struct net_traffic_result *out)
@@ -191,7 +231,7 @@ static void note_latencies(const struct run *r, struct net_traffic_result *out)
 static bool drain(struct run *r)
 {
     enum { LOOKS = 100 }; /* at most */
-    uint64_t look = r->traffic->drain / LOOKS + 1, most = LOOKS * look;
+    uint64_t most = r->traffic->drain, look = most / LOOKS + 1;
     uint64_t window = net_packet_window(r->engine) / r->cycle + 1;
     if (look < window) look = window;
     for (uint64_t passed = 0; passed < most && !is_drained(r);) {
@@ -227,7 +267,8 @@ static enum sim_status run_phases(struct run *r, const topo *t, struct sim_error
                          r->traffic->links);
     if (!out->is_saturated) out->is_saturated = !drain(r);
     if (r->traffic->partition != NULL) net_histogram_share(r->latency);
-    if (!out->is_saturated) note_latencies(r, out);
+    out->measured = net_histogram_count(r->latency);
+    if (!out->is_saturated && out->measured > 0) note_latencies(r, out);
     net_packet_counts(r->engine, &out->counts);
     uint64_t windows = out->counts.windows; /* all ranks run the same */
     add_ranks(r, (int64_t *)&out->counts, sizeof out->counts / sizeof(int64_t));
@@ -259,13 +300,11 @@ enum sim_status net_traffic_run(const topo *t, const struct net_traffic *traffic
     r.size_ticks = net_packet_size_ticks(r.engine, r.size);
     r.routes = net_pair_routes_create(r.engine, t);
     r.source = SIM_NEW(struct source, r.chips);
-    r.accepted_at = SIM_NEW(int64_t, r.chips);
     r.latency = net_histogram_create();
     out->cycle_ps = (double)r.cycle / (double)net_packet_ticks_per_ps(r.engine);
     start_sources(&r, t);
     enum sim_status status = run_phases(&r, t, err, out);
     net_histogram_destroy(r.latency);
-    sim_free(r.accepted_at);
     sim_free(r.source);
     sim_free(r.gap);
     sim_free(r.gap_share);

@@ -33,9 +33,17 @@ struct net_traffic {
 #define NET_TRAFFIC_MEASURE 4000
 #define NET_TRAFFIC_DRAIN   20000
 
+/** Cycles that a packet takes on the longest way from the first chip through the idle network: a
+ * warm-up that is shorter fills only part of it. */
+double net_traffic_flight(const topo *t, const struct net_router *router);
+/** Phases long enough for such flights and for packets of many flits: the above or more. */
+void net_traffic_phases(const topo *t, const struct net_router *router, uint64_t *warmup,
+                        uint64_t *measure, uint64_t *drain);
+
 struct net_traffic_result {
     double accepted;                        /* share of the link rate, mean over chips */
-    double mean_ps, p50_ps, p99_ps, max_ps; /* creation to last byte out; 0 if saturated */
+    double mean_ps, p50_ps, p99_ps, max_ps; /* creation to last byte out; 0 if saturated, or if */
+    uint64_t measured;                      /* 0: packets that were created in the measurement */
     double cycle_ps;
     double busiest_link, busiest_ejection; /* shares of the measurement */
     topo_chip_id busiest_chip;             /* the first with that ejection */

@@ -346,6 +346,39 @@ START_TEST(measurements_one_after_the_other_add_up)
 }
 END_TEST
 
+/* Packets of 8 flits, one behind the other without a gap: of 13 cycles an ejection port is busy in
+ * 13, though parts of up to three packets lie in them. */
+START_TEST(an_ejection_port_is_busy_at_most_all_the_time)
+{
+    topo *t = topo_or_fail("ring:5");
+    struct measured m =
+        measure_pattern(t, pattern_or_fail(t, "neighbour"), "booksim-p", 1, 4000, 13);
+    ck_assert_double_le(m.result.busiest_ejection, 1);
+    ck_assert_double_gt(m.result.busiest_ejection, 0.9);
+    release(&m);
+}
+END_TEST
+
+/* 8 hops of 3 cycles, 2 in, 3 out with the flit; and 8 us at 32 bytes in 0.711 ns. */
+START_TEST(phases_are_longer_than_a_packets_way)
+{
+    topo *t = topo_or_fail("torus:8x8,link=45GB/s,latency=1us");
+    uint64_t phase[3];
+    struct net_router small = *net_router_find("tpu");
+    small.packet_bytes = small.flit_bytes = 32;
+    ck_assert_double_eq_tol(net_traffic_flight(t, net_router_find("booksim-a")), 30, 1e-9);
+    ck_assert_double_eq_tol(net_traffic_flight(t, &small), 8e-6 * 45e9 / 32 + 1, 1e-6);
+    net_traffic_phases(t, net_router_find("booksim-p"), &phase[0], &phase[1], &phase[2]);
+    ck_assert(phase[0] == 3000 && phase[1] == 4000 && phase[2] == 20000);
+    net_traffic_phases(t, &small, &phase[0], &phase[1], &phase[2]);
+    ck_assert(phase[0] == 112510 && phase[1] == 4000 && phase[2] == 112510);
+    small.packet_bytes = 64 * 32;
+    net_traffic_phases(t, &small, &phase[0], &phase[1], &phase[2]);
+    ck_assert_uint_eq(phase[1], 8 * 4000);
+    topo_destroy(t);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("net_traffic");
@@ -362,6 +395,8 @@ int main(void)
     tcase_add_test(cases, a_link_before_a_full_one_stalls);
     tcase_add_test(cases, links_carry_what_arrives_times_its_hops);
     tcase_add_test(cases, measurements_one_after_the_other_add_up);
+    tcase_add_test(cases, an_ejection_port_is_busy_at_most_all_the_time);
+    tcase_add_test(cases, phases_are_longer_than_a_packets_way);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }
