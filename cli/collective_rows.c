@@ -342,7 +342,8 @@ static void add_phases(cli_report *report, const topo *t, const struct collectiv
         overlap[48] = "one after the other";
     double each_us = (p.inside_hops_ps + p.inside_bytes_ps) / 1e6;
     if (row->chunks > 1) snprintf(overlap, sizeof overlap, "%u chunks overlap both", row->chunks);
-    cli_note(report, "hierarchical, %s: %s%s us inside slices, %s us between them; %s",
+    cli_note(report,
+             "hierarchical, %s, by closed form: %s%s us inside slices, %s us between them; %s",
              sim_bytes_format(row->bytes, text), row->spec.op == COLL_ALL_REDUCE ? "twice " : "",
              shown(each_us, inside), shown((p.between_hops_ps + p.between_bytes_ps) / 1e6, between),
              overlap);
