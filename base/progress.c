@@ -96,19 +96,20 @@ static void show_line(const sim_progress *progress)
     fflush(stderr);
 }
 
-/* Is it time for another look? */
-static bool look(sim_progress *progress)
+bool sim_progress_is_due(const sim_progress *progress)
 {
-    double now_s = sim_wall_s();
+    double since_s;
 
-    if (now_s - progress->shown_at_s < UPDATE_INTERVAL_S) return false;
-    progress->shown_at_s = now_s;
-    return true;
+    if (progress == NULL) return false;
+    since_s =
+        progress->shown_at_s > progress->began_at_s ? progress->shown_at_s : progress->began_at_s;
+    return sim_wall_s() - since_s >= UPDATE_INTERVAL_S;
 }
 
 void sim_progress_share(sim_progress *progress, double share)
 {
-    if (progress == NULL || !look(progress)) return;
+    if (progress == NULL) return;
+    progress->shown_at_s = sim_wall_s();
     progress->share = share < 0 ? 0 : share > 1 ? 1 : share;
     if (progress->first_look_at_s == 0) {
         progress->first_look_at_s = progress->shown_at_s;
@@ -124,7 +125,10 @@ void sim_progress_update(sim_progress *progress, uint64_t done)
     progress->done = done;
     progress->began_at_s = sim_wall_s();
     progress->first_look_at_s = progress->share = progress->first_share = 0;
-    if (progress->is_terminal && done < progress->parts && look(progress)) show_line(progress);
+    if (!progress->is_terminal || done == progress->parts) return;
+    if (progress->began_at_s - progress->shown_at_s < UPDATE_INTERVAL_S) return;
+    progress->shown_at_s = progress->began_at_s;
+    show_line(progress);
 }
 
 void sim_progress_destroy(sim_progress *progress)

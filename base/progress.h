@@ -17,8 +17,10 @@ typedef struct sim_progress sim_progress;
 sim_progress *sim_progress_create(const char *what, uint64_t parts, bool is_quiet);
 /** So many parts are done. */
 void sim_progress_update(sim_progress *progress, uint64_t done);
-/** Of the part at hand about this share, 0 to 1, is done. Looks at the clock: not for every event.
- */
+/** Is it time for sim_progress_share()? Looks at the clock: not for every event. */
+bool sim_progress_is_due(const sim_progress *progress);
+/** Of the part at hand about this share, 0 to 1, is done. Where it takes work to know it, only when
+ * it is due. */
 void sim_progress_share(sim_progress *progress, double share);
 void sim_progress_destroy(sim_progress *progress);
 

@@ -305,16 +305,19 @@ static void add_meta(cli_report *report, const struct sweep *s)
     cli_meta_text(report, "phases", text);
 }
 
-/* What makes a row mean less than it seems to. */
-static void note_short_phases(cli_report *report, const struct sweep *s, double load,
-                              const struct net_traffic_result *p)
+static void note_unmeasured(cli_report *report, const struct sweep *s, double load,
+                            const struct net_traffic_result *p)
+{
+    if (p->measured > 0 || p->is_saturated) return;
+    cli_note(report,
+             "load %.4g: no packet was created in the %llu cycles measured; more: --measure", load,
+             (unsigned long long)s->q->phase[1]);
+}
+
+/* They make every row mean less than it seems to. */
+static void note_short_phases(cli_report *report, const struct sweep *s)
 {
     double flight = net_traffic_flight(s->topology, &s->router);
-    if (p->measured == 0 && !p->is_saturated)
-        cli_note(report,
-                 "load %.4g: no packet was created in the %llu cycles measured; more: --measure",
-                 load, (unsigned long long)s->q->phase[1]);
-    if (s->done > 0) return;
     if ((double)s->q->phase[0] < flight)
         cli_note(report,
                  "the warm-up of %llu cycles is shorter than a packet's way through the idle "
@@ -332,16 +335,16 @@ static void note_short_phases(cli_report *report, const struct sweep *s, double 
 static void note_saturation(cli_report *report, double carried, double load, double accepted,
                             const char *limit)
 {
+    const char *by = limit != NULL ? "; limited by " : "", *what = limit != NULL ? limit : "";
     if (load == 0)
         cli_note(report, "no load asked for saturates it");
     else if (carried == 0)
         cli_note(report,
                  "saturates at the least load asked for, %.4g of the link rate: %.4g arrive%s%s",
-                 load, accepted, limit != NULL ? "; limited by " : "", limit != NULL ? limit : "");
+                 load, accepted, by, what);
     else
         cli_note(report, "saturates between %.4g and %.4g of the link rate, where %.4g arrive%s%s",
-                 carried, load, accepted, limit != NULL ? "; limited by " : "",
-                 limit != NULL ? limit : "");
+                 carried, load, accepted, by, what);
 }
 
 /* Where it waits: of the links, as podsim collective says it, and of the chips' ports. */
@@ -396,7 +399,8 @@ static enum sim_status run_loads(struct sweep *s, cli_report *report, struct sim
         if (!point.is_saturated && saturated == 0) carried = load;
         if (saturated > 0) past++;
         add_row(report, s, load, &point);
-        note_short_phases(report, s, load, &point);
+        note_unmeasured(report, s, load, &point);
+        if (i == 0) note_short_phases(report, s);
         s->counts.hops += point.counts.hops;
         s->counts.delivered += point.counts.delivered;
         s->counts.windows += point.counts.windows;

@@ -30,7 +30,8 @@ struct flow_run {
     topo_link_id *route; /* scratch: classes of a path's links */
     uint32_t route_capacity;
     uint64_t instants;
-    double messages; /* that the run will have; 0: nobody asks */
+    const net_schedule *root;
+    double messages; /* that the run will have; 0: nobody has asked yet */
 };
 
 /* ---- messages ---- */
@@ -312,19 +313,15 @@ static void start_delay(net_executor *x, sim_ps delay, enum net_timer timer, uin
     net_calendar_add(r->calendar, x->now + delay, timer, activity);
 }
 
-/* Messages to come, of the classes of chips that run. */
-static void look_ahead(struct flow_run *r, const net_schedule *root)
-{
-    if (r->x.options.progress == NULL) return;
-    double share = (double)r->x.chips / topo_chips(r->x.topology);
-    r->messages = fmax(share * net_volume_of(root, 1).messages, 1);
-}
-
-static void tell_progress(const struct flow_run *r)
+/* Messages are those of the classes of chips that run; a short run does not count them. */
+static void tell_progress(struct flow_run *r)
 {
     enum { LOOK_EVERY = 64 }; /* instants: the clock costs as much as a small one */
-    if (r->instants % LOOK_EVERY == 0)
-        sim_progress_share(r->x.options.progress, (double)r->x.arrived / r->messages);
+    sim_progress *progress = r->x.options.progress;
+    if (r->instants % LOOK_EVERY != 0 || !sim_progress_is_due(progress)) return;
+    double share = (double)r->x.chips / topo_chips(r->x.topology);
+    if (r->messages == 0) r->messages = fmax(share * net_volume_of(r->root, 1).messages, 1);
+    sim_progress_share(progress, (double)r->x.arrived / r->messages);
 }
 
 static enum sim_status run_to_end(struct flow_run *r, const net_schedule *root,
@@ -335,10 +332,10 @@ static enum sim_status run_to_end(struct flow_run *r, const net_schedule *root,
     r->engine = create_engine(r);
     net_executor_start(x, root);
     if (!net_flow_settle(r->engine, 0)) x->is_past_end = true;
-    look_ahead(r, root);
+    r->root = root;
     while (!x->is_past_end && net_calendar_next(r->calendar, &x->now)) {
         drain_instant(r);
-        if (r->messages > 0) tell_progress(r);
+        tell_progress(r);
     }
     if (x->is_past_end)
         return sim_error_set(err, SIM_EDATA,

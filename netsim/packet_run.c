@@ -63,7 +63,8 @@ struct packet_run {
     bool has_too_many_sizes;
     struct net_partition partition; /* zeros: all chips are here */
     net_far_messages *far;          /* NULL with it */
-    double hops;                    /* packets' that this rank's part will have; 0: nobody asks */
+    const net_schedule *root;
+    double hops; /* of packets, that this rank will have; 0: nobody has asked yet */
 };
 
 /* Sizes are rounded up to this share of a packet when there are too many for the engine. */
@@ -469,22 +470,18 @@ static void step(void *context, uint32_t chip, net_ticks now)
 
 /* ---- the whole run ---- */
 
+/* Of the hops of all a rank has its part's share; a short run does not count them. */
 static void tell_progress(void *context, net_ticks now)
 {
-    const struct packet_run *r = context;
+    struct packet_run *r = context;
     struct net_packet_counts counts;
     (void)now;
-    net_packet_counts(r->engine, &counts);
-    sim_progress_share(r->x.options.progress, (double)counts.hops / r->hops);
-}
-
-/* What there is to do, of which a rank has its part's share. */
-static void look_ahead(struct packet_run *r, const net_schedule *root)
-{
-    if (r->x.options.progress == NULL) return;
+    if (!sim_progress_is_due(r->x.options.progress)) return;
     double share = (double)r->x.chips / topo_chips(r->x.topology);
     double bytes = net_packet_router(r->engine)->packet_bytes;
-    r->hops = fmax(share * net_volume_of(root, bytes).packet_hops, 1);
+    if (r->hops == 0) r->hops = fmax(share * net_volume_of(r->root, bytes).packet_hops, 1);
+    net_packet_counts(r->engine, &counts);
+    sim_progress_share(r->x.options.progress, (double)counts.hops / r->hops);
 }
 
 static void create_ports(struct packet_run *r)
@@ -561,7 +558,7 @@ static enum sim_status run_to_end(struct packet_run *r, const net_schedule *root
     net_packet_set_trains(r->engine, !x->options.is_one_by_one);
     r->agenda = net_agenda_create(topo_chips(x->topology), compare_frames, x);
     create_ports(r);
-    look_ahead(r, root);
+    r->root = root;
     net_executor_start(x, root);
     if (x->is_past_end) net_packet_stop(r->engine);
     while (net_packet_run(r->engine, NET_TICKS_NEVER - 1))

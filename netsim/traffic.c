@@ -85,6 +85,7 @@ static void take_packet(void *context, uint32_t node, uint32_t message, bool is_
 static void tell_progress(void *context, net_ticks now)
 {
     const struct run *r = context;
+    if (!sim_progress_is_due(r->traffic->progress)) return;
     sim_progress_share(r->traffic->progress, (double)now / (double)(r->end * r->cycle));
 }
 

@@ -42,8 +42,8 @@ void net_traffic_phases(const topo *t, const struct net_router *router, uint64_t
 
 struct net_traffic_result {
     double accepted;                        /* share of the link rate, mean over chips */
-    double mean_ps, p50_ps, p99_ps, max_ps; /* creation to last byte out; 0 if saturated, or if */
-    uint64_t measured;                      /* 0: packets that were created in the measurement */
+    double mean_ps, p50_ps, p99_ps, max_ps; /* creation to last byte out; 0 if not known */
+    uint64_t measured; /* packets they are of: created in the measurement and arrived */
     double cycle_ps;
     double busiest_link, busiest_ejection; /* shares of the measurement */
     topo_chip_id busiest_chip;             /* the first with that ejection */

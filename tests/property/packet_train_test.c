@@ -3,7 +3,8 @@
  * without faults, chips that start at once or at random times, and routers with deep and with
  * shallow buffers, whose messages leave packets of one size or of two: with trains and without, and
  * with windows shorter than the lookahead, the times of the run and of every message are the same,
- * as are every link's busy time and the counts of hops and deliveries, which are those foreseen. The loop index is the seed.
+ * as are every link's busy time and the counts of hops and deliveries, which are those foreseen. The
+ * loop index is the seed.
  */
 #include <stdio.h>
 #include <stdlib.h>
